@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# The commands that the README names; CMake does the work.
+JOBS ?= $(shell nproc)
+
+.PHONY: all release dev demo test check soak bench format lint clean
+all: release
+
+release:
+	@scripts/need.sh build
+	@cmake --preset release >build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }
+	@rm -f build.log
+	@env -u MAKEFLAGS -u MAKELEVEL cmake --build build -j $(JOBS)
+
+dev:
+	@scripts/need.sh build test
+	@cmake --preset dev >/dev/null
+	@env -u MAKEFLAGS -u MAKELEVEL cmake --build build/dev -j $(JOBS)
+
+demo:
+	@scripts/need.sh build demo
+	@$(MAKE) --no-print-directory release
+	@scripts/demo.sh
+
+test:
+	@scripts/test.sh
+
+check:
+	@scripts/check.sh
+
+soak:
+	@scripts/soak.sh
+
+bench:
+	@scripts/need.sh build bench
+	@$(MAKE) --no-print-directory release
+	@scripts/bench.sh
+
+format:
+	@git ls-files '*.c' '*.h' '*.cpp' '*.hpp' | xargs clang-format -i
+
+lint:
+	@scripts/need.sh lint
+	@git ls-files '*.c' '*.h' '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror
+
+clean:
+	@rm -rf build

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# make check: everything.  Each step adds a JUnit file to build/results; the last
+# line counts them all.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+scripts/need.sh build test check browser || exit 1
+jobs=$(nproc)
+unset MAKEFLAGS MAKELEVEL
+status=0
+rm -rf build/results
+mkdir -p build/results
+
+build() { # build PRESET DIRECTORY
+    echo "== build $1"
+    if ! { cmake --preset "$1" && cmake --build "$2" -j "$jobs"; } >"build/$1.log" 2>&1; then
+        tail -n 40 "build/$1.log"
+        scripts/result.sh "build-$1" fail "the build of preset $1 failed"
+        status=1
+        return 1
+    fi
+}
+
+build release build && {
+    scripts/run-ctest.sh build release 'unit|scene|cli|static|stress|fault|model|browser' \
+        -j "$jobs" || status=1
+}
+build asan build/asan && {
+    scripts/run-ctest.sh build/asan asan 'unit|scene|cli|stress|fault' -j "$jobs" || status=1
+}
+build tsan build/tsan && {
+    scripts/run-ctest.sh build/tsan tsan 'unit|scene|stress|fault' -j "$jobs" || status=1
+}
+build fuzz build/fuzz && { scripts/fuzz.sh "${FUZZ_SECONDS:-60}" || status=1; }
+scripts/compilers.sh || status=1
+scripts/requirements.sh || status=1
+scripts/summary.sh || status=1
+exit $status

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_BASE_TESTPOINT_H
+#define SIMPLER_BASE_TESTPOINT_H
+
+/*
+ * Fault seams.  A test point is a named place where a test may run code of its
+ * own: a delay in a race window, a failure of the nth step.  Debug builds count
+ * the hits of each point, so that a test can insist that its window was
+ * reached.  In release builds a point is nothing.
+ *
+ *   SIMPLER_TESTPOINT(NAME);            // a place in a race window
+ *   if (SIMPLER_FAILPOINT(NAME)) ...    // a step that a test can make fail
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One row a point: X(NAME).  Append freely. */
+#define SIMPLER_TESTPOINT_MAP(X) \
+    X(ALLOC)                     \
+    X(THREAD_START)              \
+    X(MAP_MEMORY)                \
+    X(PARK_BEFORE_RECHECK)       \
+    X(PARK_BEFORE_WAIT)          \
+    X(WAKE_BEFORE_CHECK)         \
+    X(COMPLETE_BEFORE_CLOSE)     \
+    X(COMPLETE_BEFORE_DECREMENT) \
+    X(COMPLETE_BEFORE_DONE)      \
+    X(LINK_BEFORE_PUBLISH)       \
+    X(LINK_BEFORE_READY)         \
+    X(QUEUE_BEFORE_TAKE)         \
+    X(QUEUE_BEFORE_PUBLISH)      \
+    X(DROP_EDGE)                 \
+    X(SCOPE_TASKS)
+
+enum simpler_testpoint {
+#define X(NAME) SIMPLER_TESTPOINT_##NAME,
+    SIMPLER_TESTPOINT_MAP(X)
+#undef X
+        SIMPLER_TESTPOINT_NUM
+};
+
+#if defined(SIMPLER_DEBUG)
+/* Returns true to make a failpoint fail; ignored at a plain test point. */
+typedef bool (*simpler_testpoint_fn)(void *user, enum simpler_testpoint point);
+
+/* NULL removes it.  Set while no other thread is inside the library. */
+void simpler_testpoint_set(simpler_testpoint_fn fn, void *user);
+uint64_t simpler_testpoint_hits(enum simpler_testpoint point);
+void simpler_testpoint_reset_hits(void);
+bool simpler_testpoint_hit(enum simpler_testpoint point);
+#define SIMPLER_TESTPOINT(NAME) ((void)simpler_testpoint_hit(SIMPLER_TESTPOINT_##NAME))
+#define SIMPLER_FAILPOINT(NAME) simpler_testpoint_hit(SIMPLER_TESTPOINT_##NAME)
+#else
+#define SIMPLER_TESTPOINT(NAME) ((void)0)
+#define SIMPLER_FAILPOINT(NAME) false
+#endif
+
+#endif

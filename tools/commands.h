@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_TOOLS_COMMANDS_H
+#define SIMPLER_TOOLS_COMMANDS_H
+
+/*
+ * The subcommands.  One row each in commands.c, one file cmd_<name>.c each:
+ * options in, report/ or host/ called, exit status out.
+ */
+
+/* Exit statuses of every subcommand. */
+enum simpler_exit {
+    SIMPLER_EXIT_OK = 0,      /* all passed */
+    SIMPLER_EXIT_FAILED = 1,  /* something failed */
+    SIMPLER_EXIT_USAGE = 2,   /* bad usage */
+    SIMPLER_EXIT_PARTIAL = 3, /* results right, a diagnostic missing or incomplete */
+};
+
+struct simpler_command {
+    const char *name;
+    const char *purpose; /* one line for the overview */
+    const char *help;    /* printed by `simpler help NAME` and `simpler NAME --help` */
+    /* argv[0] is the subcommand's name. */
+    int (*run)(int argc, char **argv);
+};
+
+/* Ends with an entry whose name is NULL. */
+extern const struct simpler_command *const simpler_commands[];
+
+const struct simpler_command *simpler_commands_find(const char *name);
+/* Prints "simpler NAME: <message>" and where help is; returns SIMPLER_EXIT_USAGE. */
+int simpler_commands_usage_error(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+extern const struct simpler_command simpler_cmd_help;
+extern const struct simpler_command simpler_cmd_version;
+
+#endif

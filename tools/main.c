@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one program: finds the subcommand and hands it its arguments. */
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+
+static int unknown_command(const char *name)
+{
+    (void)fprintf(stderr, "simpler: there is no command '%s'; there are:\n", name);
+    for (size_t i = 0; simpler_commands[i] != NULL; i++)
+        (void)fprintf(stderr, "  %-18s %s\n", simpler_commands[i]->name,
+                      simpler_commands[i]->purpose);
+    return SIMPLER_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        char *help[] = {"help", NULL};
+        (void)simpler_cmd_help.run(1, help);
+        return SIMPLER_EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        name = "help";
+    if (strcmp(name, "--version") == 0)
+        name = "version";
+    const struct simpler_command *command = simpler_commands_find(name);
+    if (command == NULL)
+        return unknown_command(name);
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            (void)fputs(command->help, stdout);
+            return SIMPLER_EXIT_OK;
+        }
+    }
+    return command->run(argc - 1, argv + 1);
+}
