@@ -44,6 +44,17 @@ enum simpler_dtype {
 /** Bytes of one element; 0 for an id that this version does not know. */
 SIMPLER_API size_t simpler_dtype_bytes(uint32_t dtype);
 
+/* Base-2 logarithms of the sizes, two bits a type. */
+#define SIMPLER_DTYPE_X_(id, NAME, text, bytes) \
+    | ((uint32_t)((bytes) == 8 ? 3 : (bytes) == 4 ? 2 : (bytes) == 2 ? 1 : 0) << (2 * (id)))
+#define SIMPLER_DTYPE_SHIFTS (0u SIMPLER_DTYPE_MAP(SIMPLER_DTYPE_X_))
+
+/** log2 of the bytes of one element; @dtype must be a valid id. */
+static inline uint32_t simpler_dtype_shift(uint32_t dtype)
+{
+    return SIMPLER_DTYPE_SHIFTS >> (2 * dtype) & 3;
+}
+
 /** Lower-case name as in a manifest; "UNKNOWN" for an id that this version does not know. */
 SIMPLER_API const char *simpler_dtype_name(uint32_t dtype);
 

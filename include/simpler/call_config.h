@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_CALL_CONFIG_H
+#define SIMPLER_CALL_CONFIG_H
+
+#include <stdint.h>
+
+#include "simpler/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Rings of the runtime; a scope of depth d uses ring min(d, 3). */
+#define CHIP_MAX_RING_DEPTH 4
+
+/**
+ * Sizes of what bounds a run, one entry a ring; 0 is unset.  An entry set here
+ * goes before the environment (SIMPLER_RING_TASK_WINDOW, SIMPLER_RING_HEAP,
+ * SIMPLER_RING_DEP_POOL, SIMPLER_TENSORMAP), which goes before the default.
+ */
+struct simpler_runtime_env {
+    uint64_t ring_task_window[CHIP_MAX_RING_DEPTH]; /**< slots, a power of two, 4 to 2^26 */
+    uint64_t ring_heap[CHIP_MAX_RING_DEPTH];        /**< bytes, a multiple of 1024 */
+    uint64_t ring_dep_pool[CHIP_MAX_RING_DEPTH];    /**< entries, 4 to 2^30 */
+    uint64_t tensormap;                             /**< entries, 16 to 2^26 */
+};
+
+/** Which orders are inferred. */
+enum simpler_hazards {
+    SIMPLER_HAZARDS_DEFAULT = 0, /**< the scene's, else the platform's */
+    SIMPLER_HAZARDS_ALL = 1,     /**< read after write, write after read, write after write */
+    SIMPLER_HAZARDS_RAW = 2      /**< what the SIMPLER documents' sources expect */
+};
+
+/** Where kernels run. */
+enum simpler_exec {
+    SIMPLER_EXEC_INLINE = 0, /**< on the scheduler's own stack */
+    SIMPLER_EXEC_THREADS = 1 /**< on one thread a core */
+};
+
+/** How one run is done; zeros are defaults (SIMPLER_CALL_CONFIG_INIT). */
+struct simpler_call_config {
+    uint32_t aicpu_thread_num; /**< device threads; 0: the CPUs that may be used, at least 2 */
+    uint32_t cluster_count;    /**< clusters of 1 AIC and 2 AIV; 0: 8 */
+    uint32_t hazards;          /**< enum simpler_hazards */
+    uint32_t exec;             /**< enum simpler_exec */
+    uint32_t check_hazards;    /**< 1: with raw, report every unordered pair */
+    uint32_t reserved;
+    uint64_t deadline_ns; /**< the run is canceled after this time; 0: never */
+    struct simpler_runtime_env runtime_env;
+};
+#define SIMPLER_CALL_CONFIG_INIT \
+    {                            \
+        0                        \
+    }
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_ORCH_H
+#define SIMPLER_ORCH_H
+
+/*
+ * What an orchestration may call.  An orchestration is a function that submits
+ * tasks; the runtime infers their order from the tensors.  It runs on the
+ * device's orchestrator thread, which alone may call anything of this header.
+ *
+ * After a fatal error (code 1 to 11, a cancel, a deadline) every call answers
+ * with the run's status at once and does nothing; the orchestration should
+ * return, but need not look.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "simpler/kernel.h"
+#include "simpler/task.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct simpler_orch;
+
+/** Arguments of one run, as simpler_worker_run got them. */
+struct simpler_orch_args {
+    const struct simpler_tensor *tensor;
+    uint32_t tensor_count;
+    uint32_t scalar_count;
+    const uint64_t *scalar;
+    void *user; /**< what the caller passed, untouched */
+};
+
+typedef void (*simpler_orch_fn)(struct simpler_orch *orch, const struct simpler_orch_args *args);
+
+/**
+ * What a submit gives back: the task's id and its OUTPUT tensors in the order
+ * of the adds.  The tensors may be used until the scope of the submit ends.
+ */
+struct simpler_task_outputs {
+    struct simpler_task_id id;
+    uint32_t count;
+    struct simpler_tensor tensor[SIMPLER_MAX_TENSORS];
+};
+
+enum simpler_scope_mode {
+    SIMPLER_SCOPE_AUTO = 0,  /**< dependencies are inferred */
+    SIMPLER_SCOPE_MANUAL = 1 /**< explicit dependencies alone order tasks */
+};
+
+/**
+ * Submit one task to an AIC or an AIV core (macros: they add file and line).
+ *
+ * It becomes ready when every earlier task that it depends on is done.
+ *
+ * @param orch     the run's orchestrator
+ * @param func_id  kernel of the callable; its core type must fit
+ * @param args     tensors and scalars; may be reset and reused after return
+ * @param out      receives id and OUTPUT tensors; NULL if not wanted
+ *
+ * @retval 0               submitted
+ * @retval -INVALID_ARGS   args have an error, no such kernel, wrong core type,
+ *                         an id that names no task; latched as code 5
+ * @retval -SCOPE_DEADLOCK, -HEAP_RING_DEADLOCK, -FLOW_CONTROL_DEADLOCK,
+ *         -DEP_POOL_OVERFLOW, -TENSORMAP_OVERFLOW
+ *                         a ring, the pool or the map is full and cannot drain;
+ *                         latched, the report names a size that would do
+ * @retval other           the status of a run that has failed already
+ * On failure nothing was submitted; @out gets SIMPLER_TASK_ID_NONE and count 0.
+ *
+ * Blocks: while a ring, the pool or the map is full; it runs tasks meanwhile.
+ */
+#define simpler_orch_submit_aic(orch, func_id, args, out) \
+    simpler_orch_submit_aic_at(orch, func_id, args, out, __FILE__, __LINE__)
+#define simpler_orch_submit_aiv(orch, func_id, args, out) \
+    simpler_orch_submit_aiv_at(orch, func_id, args, out, __FILE__, __LINE__)
+/** A task without a kernel: it takes part in dependencies and allocates its outputs. */
+#define simpler_orch_submit_dummy(orch, args, out) \
+    simpler_orch_submit_dummy_at(orch, args, out, __FILE__, __LINE__)
+
+SIMPLER_API int simpler_orch_submit_aic_at(struct simpler_orch *orch, uint32_t func_id,
+                                           const struct simpler_task_args *args,
+                                           struct simpler_task_outputs *out, const char *file,
+                                           int line);
+SIMPLER_API int simpler_orch_submit_aiv_at(struct simpler_orch *orch, uint32_t func_id,
+                                           const struct simpler_task_args *args,
+                                           struct simpler_task_outputs *out, const char *file,
+                                           int line);
+SIMPLER_API int simpler_orch_submit_dummy_at(struct simpler_orch *orch,
+                                             const struct simpler_task_args *args,
+                                             struct simpler_task_outputs *out, const char *file,
+                                             int line);
+
+/**
+ * Allocate tensors without a task that writes them; they are ready at once.
+ *
+ * @param infos  @count create-infos, 1 to 32
+ * @param out    required
+ * @retval as a submit
+ */
+#define simpler_orch_alloc_tensors(orch, infos, count, out) \
+    simpler_orch_alloc_tensors_at(orch, infos, count, out, __FILE__, __LINE__)
+SIMPLER_API int simpler_orch_alloc_tensors_at(struct simpler_orch *orch,
+                                              const struct simpler_create_info *infos,
+                                              uint32_t count, struct simpler_task_outputs *out,
+                                              const char *file, int line);
+
+/**
+ * Open and close a scope by hand.  A scope's depth d, from 1, picks the ring
+ * min(d, 3); tensors created in it may be freed when it ends.  Scopes may nest
+ * without limit.  MANUAL inside MANUAL is allowed, AUTO inside MANUAL is code 5.
+ */
+SIMPLER_API int simpler_orch_scope_begin(struct simpler_orch *orch, enum simpler_scope_mode mode);
+SIMPLER_API int simpler_orch_scope_begin_at(struct simpler_orch *orch, enum simpler_scope_mode mode,
+                                            const char *file, int line);
+SIMPLER_API int simpler_orch_scope_end(struct simpler_orch *orch);
+
+/* The state of one SIMPLER_SCOPE block; not for direct use. */
+struct simpler_scope_guard {
+    struct simpler_orch *orch; /* NULL: the begin was refused, there is nothing to end */
+    int once;
+};
+
+static inline struct simpler_scope_guard simpler_scope_guard_begin(struct simpler_orch *orch,
+                                                                   enum simpler_scope_mode mode,
+                                                                   const char *file, int line)
+{
+    struct simpler_scope_guard guard = {NULL, 1};
+    if (simpler_orch_scope_begin_at(orch, mode, file, line) == 0)
+        guard.orch = orch;
+    return guard;
+}
+
+static inline void simpler_scope_guard_end(struct simpler_scope_guard *guard)
+{
+    if (guard->orch != NULL)
+        (void)simpler_orch_scope_end(guard->orch);
+}
+
+#define SIMPLER_SCOPE_NAME_(line) simpler_scope_guard_##line
+#define SIMPLER_SCOPE_NAME(line)  SIMPLER_SCOPE_NAME_(line)
+/**
+ * `SIMPLER_SCOPE(orch) { ... }`: a scope for the block.  It ends also when the
+ * block is left by return, break, continue or goto (GCC and Clang).
+ */
+#define SIMPLER_SCOPE(orch) SIMPLER_SCOPE_MODE(orch, SIMPLER_SCOPE_AUTO)
+#define SIMPLER_SCOPE_MODE(orch, mode)                                      \
+    for (struct simpler_scope_guard SIMPLER_SCOPE_NAME(__LINE__)            \
+             __attribute__((cleanup(simpler_scope_guard_end))) =            \
+                 simpler_scope_guard_begin(orch, mode, __FILE__, __LINE__); \
+         SIMPLER_SCOPE_NAME(__LINE__).once; SIMPLER_SCOPE_NAME(__LINE__).once = 0)
+
+/**
+ * Reads one element of a tensor, waiting for the tasks that write it.
+ *
+ * @param index  ndims indices
+ * @param value  receives the element, simpler_dtype_bytes(dtype) bytes
+ * @retval SIMPLER_EINVAL        an index beyond the shape, a tensor without a buffer
+ * @retval -TENSOR_WAIT_TIMEOUT  nothing ran for 15 s and the producer is not done; latched
+ *
+ * Blocks: until the producers are done; it runs tasks meanwhile.
+ */
+SIMPLER_API int simpler_orch_get_tensor_data(struct simpler_orch *orch,
+                                             const struct simpler_tensor *tensor,
+                                             const uint32_t *index, void *value);
+
+/** Writes one element; it waits also for the tasks that read what is there. */
+SIMPLER_API int simpler_orch_set_tensor_data(struct simpler_orch *orch,
+                                             const struct simpler_tensor *tensor,
+                                             const uint32_t *index, const void *value);
+
+/** Latches a fatal error; @code is usually SIMPLER_CODE_EXPLICIT_ORCH_FATAL. */
+SIMPLER_API void simpler_orch_report_fatal(struct simpler_orch *orch, int code, const char *format,
+                                           ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 3, 4)))
+#endif
+    ;
+
+/** Whether the run has failed already. */
+SIMPLER_API bool simpler_orch_is_fatal(const struct simpler_orch *orch);
+
+/** Geometry of this run's device. */
+SIMPLER_API uint32_t simpler_orch_available_cluster_count(const struct simpler_orch *orch);
+SIMPLER_API uint32_t simpler_orch_available_aiv_count(const struct simpler_orch *orch);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_SCENE_H
+#define SIMPLER_SCENE_H
+
+/*
+ * A scene is a shared object that exports one `struct simpler_scene` named
+ * `simpler_scene`: what `simpler run FILE` needs to run it and to judge it.
+ */
+#include "simpler/worker.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SIMPLER_SCENE_ABI 1
+
+/** A number that the user may set with --param NAME=VALUE. */
+struct simpler_scene_param {
+    const char *name;
+    const char *help;
+    int64_t value; /**< default */
+    int64_t min, max;
+};
+
+/** A parameter's value in one case. */
+struct simpler_scene_value {
+    const char *name;
+    int64_t value;
+};
+
+/** One case: a name, and what differs from the defaults. */
+struct simpler_scene_case {
+    const char *name;
+    const char *platforms; /**< comma-separated; NULL: all */
+    int manual;            /**< 1: runs only with --manual include or only */
+    struct simpler_call_config config;
+    const struct simpler_scene_value *params; /**< ends with name NULL; NULL: none */
+};
+
+/** One execution of one case, from prepare to finish. */
+struct simpler_scene_run {
+    const struct simpler_scene *scene;
+    const struct simpler_scene_case *scene_case;
+    const int64_t *param; /**< values in the order of scene->params */
+    struct simpler_worker *worker;
+    struct simpler_orch_args args; /**< prepare fills it; args.user may be anything */
+    void *state;                   /**< the scene's own */
+};
+
+struct simpler_scene {
+    uint32_t abi;     /**< SIMPLER_SCENE_ABI */
+    uint32_t hazards; /**< enum simpler_hazards; 0: the platform's default */
+    const char *name;
+    const char *description; /**< one line */
+    struct simpler_callable callable;
+    const struct simpler_scene_param *params; /**< ends with name NULL; NULL: none */
+    const struct simpler_scene_case *cases;
+    uint32_t case_count;
+    /** Makes the arguments. 0 or SIMPLER_E*; on failure @message says why. */
+    int (*prepare)(struct simpler_scene_run *run, char *message, size_t message_bytes);
+    /** Compares with the golden result: 0 right, 1 wrong; @message gets one line either way. */
+    int (*check)(struct simpler_scene_run *run, char *message, size_t message_bytes);
+    /** Frees what prepare made; also after a prepare that failed half-way. */
+    void (*finish)(struct simpler_scene_run *run);
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_WORKER_H
+#define SIMPLER_WORKER_H
+
+/*
+ * The worker: one device, the callables registered with it, run after run.
+ *
+ *     struct simpler_worker_config config = SIMPLER_WORKER_CONFIG_INIT;
+ *     struct simpler_worker *worker;
+ *     simpler_worker_open(&config, &worker);
+ *     simpler_worker_register(worker, &callable, &handle);
+ *     simpler_worker_run(worker, handle, &args, NULL, NULL);
+ *     simpler_worker_close(worker);
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "simpler/call_config.h"
+#include "simpler/kernel.h"
+#include "simpler/orch.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct simpler_worker;
+
+/** One orchestration and the kernels that it submits. */
+struct simpler_callable {
+    const char *name;            /**< for reports; NULL: "callable" */
+    simpler_orch_fn orchestrate; /**< required */
+    const char *file;            /**< where it is defined, for the root scope; may be NULL */
+    int line;
+    const struct simpler_kernel *kernels;
+    uint32_t kernel_count;
+    uint32_t expected_arg_count; /**< fewer tensors + scalars make the run fail; 0: any */
+};
+
+struct simpler_worker_config {
+    const char *platform; /**< NULL: "cpu" */
+    int device_id;        /**< 0 */
+};
+#define SIMPLER_WORKER_CONFIG_INIT \
+    {                              \
+        NULL, 0                    \
+    }
+
+/** High-water marks of one ring. */
+struct simpler_ring_stats {
+    uint64_t tasks;           /**< submitted on this ring */
+    uint64_t task_window_max; /**< capacity */
+    uint64_t task_window_peak;
+    uint64_t heap_max; /**< bytes */
+    uint64_t heap_peak;
+    uint64_t dep_pool_max;
+    uint64_t dep_pool_peak;
+};
+
+/** What a run did. */
+struct simpler_run_stats {
+    uint64_t tasks;            /**< all submitted, dummies and allocations included */
+    uint64_t tasks_run;        /**< kernels that ran to their end */
+    uint64_t tasks_failed;     /**< kernels that returned a status */
+    uint64_t tasks_poisoned;   /**< not run, since something before them failed */
+    uint64_t edges;            /**< dependencies on tasks that were not done yet */
+    uint64_t wall_ns;          /**< from the start of the orchestration to the last task */
+    uint64_t orchestration_ns; /**< until the orchestration returned */
+    uint64_t tensormap_max;
+    uint64_t tensormap_peak;
+    uint64_t unordered_pairs; /**< found by check_hazards */
+    struct simpler_ring_stats ring[CHIP_MAX_RING_DEPTH];
+};
+
+/** How a run ended; @message is empty when it passed. */
+struct simpler_run_result {
+    int status; /**< 0, minus a device code, or SIMPLER_E* */
+    int orch_error_code;
+    int sched_error_code;
+    int reserved;
+    struct simpler_run_stats stats;
+    char message[2048]; /**< lines for machine, human and remedy, newline-separated */
+};
+
+/**
+ * Open a worker and its device; threads are started at the first run.
+ *
+ * @param config  NULL for the defaults; strings are copied
+ * @param out     the worker, owned by the caller until simpler_worker_close
+ * @retval SIMPLER_EINVAL   out is NULL, the device id is none of the platform's
+ * @retval SIMPLER_ENOENT   no such platform (the log lists the names)
+ * @retval SIMPLER_ENOSYS   a platform that this host does not have
+ * @retval SIMPLER_ENOMEM   out of memory
+ */
+SIMPLER_API int simpler_worker_open(const struct simpler_worker_config *config,
+                                    struct simpler_worker **out);
+
+/** Stops the threads and frees everything; NULL is allowed. */
+SIMPLER_API void simpler_worker_close(struct simpler_worker *worker);
+
+/**
+ * Make a callable known.  The structs are copied, the functions must stay
+ * loaded.  The same content again gives the same handle.
+ *
+ * @retval SIMPLER_EINVAL     no orchestration, a kernel without function, a func_id
+ *                            given twice or above 1023, a tensor direction after SCALAR
+ * @retval SIMPLER_EOVERFLOW  more than 64 callables
+ */
+SIMPLER_API int simpler_worker_register(struct simpler_worker *worker,
+                                        const struct simpler_callable *callable, uint32_t *out);
+
+/**
+ * Run a callable to its end.
+ *
+ * @param handle  from simpler_worker_register
+ * @param args    at most 256 tensors and 128 scalars; must stay valid during the call
+ * @param config  NULL for the defaults
+ * @param out     how it ended, filled on every return but EINVAL; NULL if not wanted
+ * @retval 0                  every task ran
+ * @retval minus a code       the device latched it, see status.h
+ * @retval SIMPLER_EKERNEL    a kernel returned a status
+ * @retval SIMPLER_ECANCELED, SIMPLER_ETIMEDOUT  canceled; the deadline passed
+ * @retval SIMPLER_EINVAL     bad handle, arguments or config (the log says which)
+ * @retval SIMPLER_EBUSY      another thread runs on this worker
+ *
+ * Blocks: until the run has ended.  Threads: any, one at a time.
+ */
+SIMPLER_API int simpler_worker_run(struct simpler_worker *worker, uint32_t handle,
+                                   const struct simpler_orch_args *args,
+                                   const struct simpler_call_config *config,
+                                   struct simpler_run_result *out);
+
+/** Ends the current run with SIMPLER_ECANCELED; running kernels finish.  Any thread. */
+SIMPLER_API void simpler_worker_cancel(struct simpler_worker *worker);
+
+/** Tasks done in the current or last run; for progress display.  Any thread. */
+SIMPLER_API uint64_t simpler_worker_progress(const struct simpler_worker *worker);
+
+/**
+ * Device memory.  On the simulated devices it is host memory, zeroed, aligned
+ * to 64 bytes; it stays between runs and is freed with the worker at the latest.
+ *
+ * @retval SIMPLER_ENOMEM  out of memory
+ * @retval SIMPLER_EINVAL  (free, copies) no address of this worker's memory, or beyond it
+ */
+SIMPLER_API int simpler_worker_malloc(struct simpler_worker *worker, size_t bytes, uint64_t *out);
+SIMPLER_API int simpler_worker_free(struct simpler_worker *worker, uint64_t addr);
+SIMPLER_API int simpler_worker_copy_to(struct simpler_worker *worker, uint64_t to, const void *from,
+                                       size_t bytes);
+SIMPLER_API int simpler_worker_copy_from(struct simpler_worker *worker, void *to, uint64_t from,
+                                         size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
