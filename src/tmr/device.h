@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_TMR_DEVICE_H
+#define SIMPLER_TMR_DEVICE_H
+
+/*
+ * The tensormap_and_ringbuffer runtime as the host layer sees it: a device that
+ * runs one callable at a time.  Threads and memory are kept from run to run.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "platform/platform.h"
+#include "simpler/worker.h"
+#include "task/callable.h"
+
+struct simpler_device;
+
+/* One run, every default already resolved and every limit already checked. */
+struct simpler_device_run {
+    const struct simpler_callable_copy *callable;
+    const struct simpler_orch_args *args;
+    uint32_t thread_count;
+    uint32_t cluster_count;
+    uint32_t hazards; /* enum simpler_hazards, never DEFAULT */
+    uint32_t exec;    /* enum simpler_exec */
+    bool check_hazards;
+    uint64_t deadline_ns;           /* 0: none */
+    struct simpler_runtime_env env; /* no zeros */
+};
+
+/* SIMPLER_ENOMEM. */
+int simpler_device_open(const struct simpler_platform *platform, struct simpler_device **out);
+/* Stops the threads; NULL is allowed. */
+void simpler_device_close(struct simpler_device *device);
+
+/*
+ * Runs to the end; fills @result and returns its status.  One caller at a time
+ * (the host layer sees to it).  SIMPLER_ENOMEM when the arena cannot be mapped,
+ * SIMPLER_ETHREAD when threads cannot be started.
+ */
+int simpler_device_execute(struct simpler_device *device, const struct simpler_device_run *run,
+                           struct simpler_run_result *result);
+
+/* Ends the current run with SIMPLER_ECANCELED.  Any thread. */
+void simpler_device_cancel(struct simpler_device *device);
+
+/* Tasks done in the current or last run.  Any thread. */
+uint64_t simpler_device_progress(const struct simpler_device *device);
+
+/* Limits of simpler_runtime_env and its defaults, for config checks. */
+#define SIMPLER_TASK_WINDOW_MIN     4u
+#define SIMPLER_TASK_WINDOW_MAX     (1u << 26)
+#define SIMPLER_HEAP_MIN            1024u
+#define SIMPLER_HEAP_UNIT           1024u
+#define SIMPLER_DEP_POOL_MIN        4u
+#define SIMPLER_DEP_POOL_MAX        (1u << 29)
+#define SIMPLER_TENSORMAP_MIN       16u
+#define SIMPLER_TENSORMAP_MAX       (1u << 26)
+#define SIMPLER_TASK_WINDOW_DEFAULT 16384u
+#define SIMPLER_HEAP_DEFAULT        268435456u
+#define SIMPLER_DEP_POOL_DEFAULT    16384u
+#define SIMPLER_TENSORMAP_DEFAULT   65536u
+
+#endif
