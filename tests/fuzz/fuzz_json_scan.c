@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Any bytes through every question of the scanner.  What the JSON library takes
+ * the scanner takes too (up to its depth), and a string decodes to the text
+ * that the library has.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "report/json_scan.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define CHECK(x)     \
+    do {             \
+        if (!(x))    \
+            abort(); \
+    } while (0)
+
+static void ask_everything(const char *text, size_t bytes)
+{
+    struct simpler_json_scan s;
+    struct simpler_json_span span;
+    union {
+        uint64_t u;
+        int64_t i;
+        double d;
+        bool b;
+    } value;
+
+    for (int question = 0; question < 9; question++) {
+        simpler_json_scan_init(&s, text, bytes);
+        switch (question) {
+        case 0:
+            (void)simpler_json_scan_u64(&s, &value.u);
+            break;
+        case 1:
+            (void)simpler_json_scan_i64(&s, &value.i);
+            break;
+        case 2:
+            (void)simpler_json_scan_double(&s, &value.d);
+            break;
+        case 3:
+            (void)simpler_json_scan_bool(&s, &value.b);
+            break;
+        case 4:
+            (void)simpler_json_scan_string(&s, &span);
+            break;
+        case 5:
+            (void)simpler_json_scan_key(&s, "site");
+            break;
+        case 6:
+            (void)simpler_json_scan_any_key(&s, &span);
+            break;
+        case 7:
+            (void)simpler_json_scan_try_null(&s);
+            break;
+        default:
+            (void)simpler_json_scan_skip(&s, &span);
+            break;
+        }
+        CHECK(s.at >= s.begin && s.at <= s.end);
+        CHECK(simpler_json_scan_line(&s) >= 1 && simpler_json_scan_column(&s) >= 1);
+    }
+}
+
+static void check_text(struct simpler_json_span span, const json_t *theirs)
+{
+    size_t needed = simpler_json_text(span, NULL, 0);
+    char *text = malloc(needed + 1);
+    CHECK(text != NULL && simpler_json_text(span, text, needed + 1) == needed);
+    CHECK(strlen(text) == needed);
+    for (size_t i = 0; i < needed;) {
+        size_t length = simpler_json_utf8_length(text + i, needed - i);
+        CHECK(length > 0);
+        i += length;
+    }
+    if (json_is_string(theirs))
+        CHECK(strcmp(text, json_string_value(theirs)) == 0);
+    free(text);
+}
+
+static int depth_of(const json_t *value)
+{
+    const char *key;
+    json_t *item;
+    size_t index;
+    int deepest = 0;
+
+    json_array_foreach(value, index, item)
+    {
+        int depth = depth_of(item);
+        deepest = depth > deepest ? depth : deepest;
+    }
+    json_object_foreach((json_t *)(uintptr_t)value, key, item)
+    {
+        int depth = depth_of(item);
+        deepest = depth > deepest ? depth : deepest;
+    }
+    return json_is_array(value) || json_is_object(value) ? deepest + 1 : 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *text = (const char *)data;
+    struct simpler_json_scan s;
+    struct simpler_json_span span;
+
+    ask_everything(text, size);
+    json_t *theirs = json_loadb(text, size, JSON_DECODE_ANY, NULL);
+    simpler_json_scan_init(&s, text, size);
+    bool ours = simpler_json_scan_skip(&s, &span) && simpler_json_scan_end(&s);
+    if (theirs != NULL && depth_of(theirs) <= SIMPLER_JSON_MAX_DEPTH)
+        CHECK(ours);
+    simpler_json_scan_init(&s, text, size);
+    if (simpler_json_scan_string(&s, &span))
+        check_text(span, theirs);
+    json_decref(theirs);
+    return 0;
+}
