@@ -102,7 +102,7 @@ static inline void simpler_task_args_add(struct simpler_task_args *args, const v
                                          enum simpler_tensor_use use)
 {
     uint32_t i = args->tensor_count;
-    if (args->scalar_count != 0 || i >= SIMPLER_MAX_TENSORS || tensor == NULL) {
+    if ((args->scalar_count | args->error) != 0 || i >= SIMPLER_MAX_TENSORS || tensor == NULL) {
         simpler_task_args_set_error(args,
                                     tensor == NULL             ? SIMPLER_ARGS_NULL
                                     : i >= SIMPLER_MAX_TENSORS ? SIMPLER_ARGS_TOO_MANY_TENSORS

@@ -5,7 +5,9 @@
 /*
  * Tensors: descriptors of strided views of a buffer.  A descriptor owns
  * nothing; copying it is cheap and every operation makes a new one.  Shapes and
- * offsets count elements.  All functions may be called by any thread.
+ * offsets count elements.  The result of an operation may be its input; it has
+ * manual_dep 0, whatever the input had.  All functions may be called by any
+ * thread.
  */
 #include <stdint.h>
 
@@ -79,7 +81,7 @@ struct simpler_create_info {
  * @param ndims  1 to 5
  * @param dtype  enum simpler_dtype
  * @retval SIMPLER_EINVAL     out or shape is NULL, ndims or dtype out of range
- * @retval SIMPLER_EOVERFLOW  the bytes do not fit 64 bits
+ * @retval SIMPLER_EOVERFLOW  the bytes do not fit 64 bits, a stride not 32
  */
 SIMPLER_API int simpler_tensor_init(struct simpler_tensor *out, const void *addr,
                                     const uint32_t *shape, uint32_t ndims, uint32_t dtype);
@@ -113,7 +115,8 @@ SIMPLER_API int simpler_tensor_permute(const struct simpler_tensor *tensor, cons
 
 /**
  * Every @step th index of [start, end) of one dimension.
- * @retval SIMPLER_EINVAL  end <= start, end beyond the shape, step 0, no such dimension
+ * @retval SIMPLER_EINVAL     end <= start, end beyond the shape, step 0, no such dimension
+ * @retval SIMPLER_EOVERFLOW  the stride does not fit 32 bits
  */
 SIMPLER_API int simpler_tensor_slice(const struct simpler_tensor *tensor, uint32_t dim,
                                      uint32_t start, uint32_t end, uint32_t step,
@@ -121,7 +124,8 @@ SIMPLER_API int simpler_tensor_slice(const struct simpler_tensor *tensor, uint32
 
 /**
  * The same elements in another shape.
- * @retval SIMPLER_EINVAL  the tensor is not contiguous or the element counts differ
+ * @retval SIMPLER_EINVAL     the tensor is not contiguous or the element counts differ
+ * @retval SIMPLER_EOVERFLOW  a stride does not fit 32 bits
  */
 SIMPLER_API int simpler_tensor_reshape(const struct simpler_tensor *tensor, const uint32_t *shape,
                                        uint32_t ndims, struct simpler_tensor *out);
@@ -148,7 +152,7 @@ static inline void *simpler_tensor_data(const struct simpler_tensor *tensor)
 /**
  * A buffer to be created.
  * @retval SIMPLER_EINVAL     ndims or dtype out of range, a pointer is NULL
- * @retval SIMPLER_EOVERFLOW  the bytes do not fit 64 bits
+ * @retval SIMPLER_EOVERFLOW  the bytes do not fit 64 bits, a stride not 32
  */
 SIMPLER_API int simpler_create_info_init(struct simpler_create_info *out, const uint32_t *shape,
                                          uint32_t ndims, uint32_t dtype);

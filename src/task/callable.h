@@ -14,7 +14,7 @@
 #define SIMPLER_MAX_FUNC_ID 1023
 
 struct simpler_callable_copy {
-    struct simpler_callable callable; /* strings, kernels and signatures are ours */
+    struct simpler_callable callable; /* strings, kernels, signatures are ours; names never NULL */
     uint64_t hash;                    /* of the content */
     uint32_t func_id_count;           /* highest func_id + 1 */
     /* By func_id; NULL where the callable has no such kernel. */

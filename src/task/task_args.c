@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scalars and explicit dependencies of a task's arguments; tensors are added by
+ * the inline functions of task.h.  A call adds all that it was asked to or, with
+ * the first error recorded, nothing.
+ */
+#include "simpler/task.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define TEXT_OF_(n) #n
+#define TEXT_OF(n)  TEXT_OF_(n)
+
+static const char *const error_texts[] = {
+    [SIMPLER_ARGS_OK] = "no error",
+    [SIMPLER_ARGS_TENSOR_AFTER_SCALAR] = "a tensor was added after a scalar; tensors come first",
+    [SIMPLER_ARGS_TOO_MANY_TENSORS] =
+        "more than " TEXT_OF(SIMPLER_MAX_TENSORS) " tensors in one task",
+    [SIMPLER_ARGS_TOO_MANY_SCALARS] =
+        "more than " TEXT_OF(SIMPLER_MAX_SCALARS) " scalars in one task",
+    [SIMPLER_ARGS_NULL] = "a pointer is NULL",
+    [SIMPLER_ARGS_BAD_DTYPE] = "an element type that does not exist",
+    [SIMPLER_ARGS_BAD_TENSOR] = "a tensor or create-info breaks the rules of its header",
+    [SIMPLER_ARGS_DEPENDENCIES_TWICE] = "explicit dependencies were set twice",
+    [SIMPLER_ARGS_SCALAR_RANGE] = "scalars were copied from beyond the end of the other arguments",
+};
+_Static_assert(sizeof(error_texts) / sizeof(error_texts[0]) == SIMPLER_ARGS_ERROR_NUM,
+               "each error has a text");
+
+/* Whether @n more scalars from @values may be added; records the error if not. */
+static bool may_add(struct simpler_task_args *args, const void *values, uint32_t n)
+{
+    if (args->error != SIMPLER_ARGS_OK || n == 0)
+        return false;
+    if (values == NULL) {
+        simpler_task_args_set_error(args, SIMPLER_ARGS_NULL,
+                                    args->tensor_count + args->scalar_count);
+        return false;
+    }
+    if (n > SIMPLER_MAX_SCALARS - args->scalar_count) {
+        simpler_task_args_set_error(args, SIMPLER_ARGS_TOO_MANY_SCALARS,
+                                    args->tensor_count + SIMPLER_MAX_SCALARS);
+        return false;
+    }
+    return true;
+}
+
+static void append(struct simpler_task_args *args, uint64_t bits, uint32_t dtype,
+                   const void *source)
+{
+    uint32_t i = args->scalar_count++;
+
+    args->scalar[i] = bits;
+    args->scalar_dtype[i] = (uint8_t)dtype;
+    args->scalar_source[i] = source;
+}
+
+void simpler_task_args_add_scalar(struct simpler_task_args *args, const void *value, uint32_t dtype)
+{
+    uint64_t bits = 0;
+
+    if (!may_add(args, value, 1))
+        return;
+    if (dtype >= SIMPLER_DTYPE_NUM) {
+        simpler_task_args_set_error(args, SIMPLER_ARGS_BAD_DTYPE,
+                                    args->tensor_count + args->scalar_count);
+        return;
+    }
+    memcpy(&bits, value, simpler_dtype_bytes(dtype));
+    append(args, bits, dtype, value);
+}
+
+void simpler_task_args_add_scalars(struct simpler_task_args *args, const uint64_t *values,
+                                   uint32_t n)
+{
+    if (!may_add(args, values, n))
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        append(args, values[i], SIMPLER_DTYPE_UINT64, NULL);
+}
+
+void simpler_task_args_add_scalars_i32(struct simpler_task_args *args, const int32_t *values,
+                                       uint32_t n)
+{
+    if (!may_add(args, values, n))
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        append(args, (uint32_t)values[i], SIMPLER_DTYPE_INT32, NULL);
+}
+
+void simpler_task_args_copy_scalars(struct simpler_task_args *args,
+                                    const struct simpler_task_args *from, uint32_t offset,
+                                    uint32_t n)
+{
+    if (args->error == SIMPLER_ARGS_OK && from != NULL &&
+        (offset > from->scalar_count || n > from->scalar_count - offset)) {
+        simpler_task_args_set_error(args, SIMPLER_ARGS_SCALAR_RANGE,
+                                    args->tensor_count + args->scalar_count);
+        return;
+    }
+    if (!may_add(args, from, n))
+        return;
+    for (uint32_t i = offset; i < offset + n; i++)
+        append(args, from->scalar[i], from->scalar_dtype[i], NULL);
+}
+
+static void set_dependencies(struct simpler_task_args *args, const struct simpler_task_id *ids,
+                             const uint8_t *kinds, uint32_t count)
+{
+    if (args->error != SIMPLER_ARGS_OK)
+        return;
+    if (count != 0 && args->dependency_count != 0) {
+        simpler_task_args_set_error(args, SIMPLER_ARGS_DEPENDENCIES_TWICE, 0);
+        return;
+    }
+    args->dependency = count != 0 ? ids : NULL;
+    args->dependency_kind = count != 0 ? kinds : NULL;
+    args->dependency_count = count;
+}
+
+void simpler_task_args_set_dependencies(struct simpler_task_args *args,
+                                        const struct simpler_task_id *ids, uint32_t count)
+{
+    if (count != 0 && ids == NULL)
+        simpler_task_args_set_error(args, SIMPLER_ARGS_NULL, 0);
+    set_dependencies(args, ids, NULL, count);
+}
+
+void simpler_task_args_set_dependencies_with_kinds(struct simpler_task_args *args,
+                                                   const struct simpler_task_id *ids,
+                                                   const uint8_t *kinds, uint32_t count)
+{
+    if (count != 0 && (ids == NULL || kinds == NULL))
+        simpler_task_args_set_error(args, SIMPLER_ARGS_NULL, 0);
+    set_dependencies(args, ids, kinds, count);
+}
+
+const char *simpler_task_args_error_text(uint32_t error)
+{
+    return error < SIMPLER_ARGS_ERROR_NUM ? error_texts[error] : "unknown error";
+}
