@@ -44,14 +44,23 @@ static int kernel(int64_t *args)
 
 static const uint8_t signature[] = {SIMPLER_DIR_IN, SIMPLER_DIR_OUT, SIMPLER_DIR_SCALAR};
 static const struct simpler_kernel kernels[] = {
-    {.func_id = 7, .core_type = SIMPLER_CORE_AIV, .name = "add", .fn = kernel,
-     .signature = signature, .signature_count = 3},
+    {.func_id = 7,
+     .core_type = SIMPLER_CORE_AIV,
+     .name = "add",
+     .fn = kernel,
+     .signature = signature,
+     .signature_count = 3},
     {.func_id = 0, .core_type = SIMPLER_CORE_AIC, .fn = kernel},
     {.func_id = 1023, .core_type = SIMPLER_CORE_AIC, .name = "last", .fn = kernel},
 };
 static const struct simpler_callable good = {
-    .name = "sum", .orchestrate = orchestrate, .file = "sum.c", .line = 12,
-    .kernels = kernels, .kernel_count = 3, .expected_arg_count = 2,
+    .name = "sum",
+    .orchestrate = orchestrate,
+    .file = "sum.c",
+    .line = 12,
+    .kernels = kernels,
+    .kernel_count = 3,
+    .expected_arg_count = 2,
 };
 
 static void a_copy_owns_everything(void **state)
@@ -236,8 +245,8 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_copy_owns_everything),  cmocka_unit_test(names_have_defaults),
-        cmocka_unit_test(content_decides_equality), cmocka_unit_test(faults_are_named),
+        cmocka_unit_test(a_copy_owns_everything),    cmocka_unit_test(names_have_defaults),
+        cmocka_unit_test(content_decides_equality),  cmocka_unit_test(faults_are_named),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

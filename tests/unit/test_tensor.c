@@ -320,10 +320,10 @@ static void the_result_may_be_the_input(void **state)
 }
 
 /* Every refused call leaves the result as it was. */
-#define REFUSED(status, call)                           \
-    do {                                                \
-        memset(&out, 0x5a, sizeof(out));                \
-        assert_int_equal(call, status);                 \
+#define REFUSED(status, call)                            \
+    do {                                                 \
+        memset(&out, 0x5a, sizeof(out));                 \
+        assert_int_equal(call, status);                  \
         assert_memory_equal(&out, &before, sizeof(out)); \
     } while (0)
 
@@ -366,7 +366,8 @@ static void what_does_not_fit_is_refused(void **state)
     struct simpler_tensor out, before, t;
     struct simpler_create_info info;
     const uint32_t k = 65536, max = UINT32_MAX;
-    uint32_t wide[] = {2, k, k}, elements[] = {k, k - 1}, far[] = {max, max}, far_stride[] = {max, max};
+    uint32_t wide[] = {2, k, k}, elements[] = {k, k - 1}, far[] = {max, max},
+             far_stride[] = {max, max};
     uint32_t bytes[] = {1u << 31, 1u << 31, 2}, wrap[] = {2, 2, 2, k, 32768};
 
     memset(&before, 0x5a, sizeof(before));
@@ -381,8 +382,8 @@ static void what_does_not_fit_is_refused(void **state)
     uint32_t long_stride[] = {1u << 31, max, 1};
     REFUSED(SIMPLER_EOVERFLOW,
             simpler_tensor_init_strided(&out, NULL, bytes, long_stride, 3, SIMPLER_DTYPE_INT16));
-    REFUSED(SIMPLER_EOVERFLOW, simpler_tensor_init(&out, (void *)(UINTPTR_MAX - 10), elements, 2,
-                                                   SIMPLER_DTYPE_INT8));
+    REFUSED(SIMPLER_EOVERFLOW,
+            simpler_tensor_init(&out, (void *)(UINTPTR_MAX - 10), elements, 2, SIMPLER_DTYPE_INT8));
     assert_int_equal(simpler_tensor_init(&t, NULL, elements, 2, SIMPLER_DTYPE_FLOAT64), 0);
     assert_int_equal(t.extent, (uint64_t)k * (k - 1));
     memset(&info, 0x5a, sizeof(info));
@@ -398,10 +399,10 @@ static void check_finds_every_broken_rule(void **state)
 
     assert_int_equal(simpler_tensor_init(&t, (void *)64, shape, 2, SIMPLER_DTYPE_INT16), 0);
     assert_int_equal(simpler_tensor_check(NULL), SIMPLER_EINVAL);
-#define BREAKS(change)                                             \
-    do {                                                           \
-        bad = t;                                                   \
-        change;                                                    \
+#define BREAKS(change)                                                \
+    do {                                                              \
+        bad = t;                                                      \
+        change;                                                       \
         assert_int_equal(simpler_tensor_check(&bad), SIMPLER_EINVAL); \
     } while (0)
     BREAKS(bad.ndims = 0);
