@@ -9,13 +9,13 @@
 
 #include "simpler/status.h"
 
-/* Element (i, j) with j <= i: noise in [-1, 1), on the diagonal above the sum of a row. */
+/* Element (i, j) with j <= i: noise in [-1, 1), on the diagonal more than the rest of a row sums to. */
 static double element(uint32_t i, uint32_t j, uint32_t size)
 {
     uint64_t bits = ((uint64_t)i << 32 | j) * 0x9E3779B97F4A7C15u;
     bits = (bits ^ bits >> 29) * 0xBF58476D1CE4E5B9u;
     const double noise = (double)(bits >> 11) * 0x1p-52 - 1.0;
-    return i == j ? noise + (double)size : noise;
+    return i == j ? noise + (double)size + 1.0 : noise;
 }
 
 void cholesky_matrix_fill(double *a, uint32_t size)
