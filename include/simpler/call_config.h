@@ -20,8 +20,8 @@ extern "C" {
  */
 struct simpler_runtime_env {
     uint64_t ring_task_window[CHIP_MAX_RING_DEPTH]; /**< slots, a power of two, 4 to 2^26 */
-    uint64_t ring_heap[CHIP_MAX_RING_DEPTH];        /**< bytes, a multiple of 1024 */
-    uint64_t ring_dep_pool[CHIP_MAX_RING_DEPTH];    /**< entries, 4 to 2^30 */
+    uint64_t ring_heap[CHIP_MAX_RING_DEPTH];        /**< bytes, a multiple of 1024 up to 2^44 */
+    uint64_t ring_dep_pool[CHIP_MAX_RING_DEPTH];    /**< entries, 4 to 2^29 */
     uint64_t tensormap;                             /**< entries, 16 to 2^26 */
 };
 

@@ -5,6 +5,7 @@
 /* Everything public. */
 #include "simpler/call_config.h"
 #include "simpler/dtype.h"
+#include "simpler/info.h"
 #include "simpler/kernel.h"
 #include "simpler/log.h"
 #include "simpler/orch.h"

@@ -51,6 +51,7 @@ uint64_t simpler_device_progress(const struct simpler_device *device);
 #define SIMPLER_TASK_WINDOW_MIN     4u
 #define SIMPLER_TASK_WINDOW_MAX     (1u << 26)
 #define SIMPLER_HEAP_MIN            1024u
+#define SIMPLER_HEAP_MAX            (1ull << 44) /* four of them fit an address space */
 #define SIMPLER_HEAP_UNIT           1024u
 #define SIMPLER_DEP_POOL_MIN        4u
 #define SIMPLER_DEP_POOL_MAX        (1u << 29)

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The worker's own part, on a device that only notes what it is asked: checks,
+ * handles, one run at a time, memory ranges, the failure of every step of open.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "failing_alloc.h"
+#include "simpler/log.h"
+#include "simpler/worker.h"
+#include "tmr/device.h"
+
+/* ---- the device ---- */
+
+struct simpler_device {
+    const struct simpler_platform *platform;
+};
+
+static struct simpler_device_run last_run;
+static int runs, canceled;
+static bool hold; /* execute waits until it is told to go on */
+static sem_t entered, go_on;
+
+int simpler_device_open(const struct simpler_platform *platform, struct simpler_device **out)
+{
+    struct simpler_device *device = simpler_alloc_zeroed(1, sizeof(*device));
+
+    if (device == NULL)
+        return SIMPLER_ENOMEM;
+    device->platform = platform;
+    *out = device;
+    return 0;
+}
+
+void simpler_device_close(struct simpler_device *device)
+{
+    simpler_alloc_free(device);
+}
+
+int simpler_device_execute(struct simpler_device *device, const struct simpler_device_run *run,
+                           struct simpler_run_result *result)
+{
+    (void)device;
+    runs++;
+    last_run = *run;
+    if (hold) {
+        (void)sem_post(&entered);
+        (void)sem_wait(&go_on);
+    }
+    result->status = SIMPLER_EKERNEL;
+    (void)snprintf(result->message, sizeof(result->message), "as the device said");
+    return SIMPLER_EKERNEL;
+}
+
+void simpler_device_cancel(struct simpler_device *device)
+{
+    assert_non_null(device);
+    canceled++;
+}
+
+uint64_t simpler_device_progress(const struct simpler_device *device)
+{
+    assert_non_null(device);
+    return 42;
+}
+
+/* ---- helpers ---- */
+
+static char last_line[1024];
+static int line_count;
+
+static void keep_line(void *user, int level, const char *line)
+{
+    (void)user;
+    (void)level;
+    line_count++;
+    (void)snprintf(last_line, sizeof(last_line), "%s", line);
+}
+
+static int quiet(void **state)
+{
+    (void)state;
+    line_count = 0;
+    hold = false;
+    simpler_log_set_callback(keep_line, NULL);
+    return 0;
+}
+
+static void said(const char *word)
+{
+    assert_int_equal(line_count, 1);
+    if (strstr(last_line, word) == NULL)
+        fail_msg("'%s' does not hold '%s'", last_line, word);
+    line_count = 0;
+}
+
+static void orchestrate(struct simpler_orch *orch, const struct simpler_orch_args *args)
+{
+    (void)orch;
+    (void)args;
+}
+
+static const struct simpler_callable plain = {.name = "plain", .orchestrate = orchestrate};
+
+static struct simpler_worker *open_default(void)
+{
+    struct simpler_worker *worker = NULL;
+
+    assert_int_equal(simpler_worker_open(NULL, &worker), 0);
+    return worker;
+}
+
+/* ---- tests ---- */
+
+static void open_answers_with_what_is_valid(void **state)
+{
+    (void)state;
+    struct simpler_worker *worker = NULL;
+    struct simpler_worker_config config = SIMPLER_WORKER_CONFIG_INIT;
+
+    config.platform = "moon";
+    assert_int_equal(simpler_worker_open(&config, &worker), SIMPLER_ENOENT);
+    said("there is no platform 'moon'; there are: cpu, a2a3sim");
+    config.platform = "a2a3";
+    assert_int_equal(simpler_worker_open(&config, &worker), SIMPLER_ENOSYS);
+    said("a2a3: no such device on this host: use a2a3sim");
+    config.platform = "a2a3sim";
+    config.device_id = 16;
+    assert_int_equal(simpler_worker_open(&config, &worker), SIMPLER_EINVAL);
+    said("has no device 16; its devices are 0 to 15");
+    config.device_id = -1;
+    assert_int_equal(simpler_worker_open(&config, &worker), SIMPLER_EINVAL);
+    said("no device -1");
+    assert_int_equal(simpler_worker_open(NULL, NULL), SIMPLER_EINVAL);
+    said("NULL");
+    assert_null(worker);
+    simpler_worker_close(NULL);
+}
+
+static void equal_content_has_one_handle(void **state)
+{
+    (void)state;
+    struct simpler_worker *worker = open_default();
+    struct simpler_callable other = plain;
+    uint32_t handle = 99, again = 99, third = 99;
+
+    assert_int_equal(simpler_worker_register(worker, &plain, &handle), 0);
+    other.name = "other";
+    assert_int_equal(simpler_worker_register(worker, &other, &third), 0);
+    assert_int_equal(simpler_worker_register(worker, &plain, &again), 0);
+    assert_int_equal(handle, again);
+    assert_int_not_equal(handle, third);
+    other.orchestrate = NULL;
+    assert_int_equal(simpler_worker_register(worker, &other, &third), SIMPLER_EINVAL);
+    assert_int_equal(simpler_worker_register(NULL, &other, &third), SIMPLER_EINVAL);
+    assert_int_equal(simpler_worker_register(worker, &other, NULL), SIMPLER_EINVAL);
+    simpler_worker_close(worker);
+}
+
+static void sixty_four_callables_are_possible(void **state)
+{
+    (void)state;
+    struct simpler_worker *worker = open_default();
+    struct simpler_callable one = plain;
+    uint32_t handle = 0;
+
+    for (int i = 0; i < 64; i++) {
+        one.line = i;
+        assert_int_equal(simpler_worker_register(worker, &one, &handle), 0);
+    }
+    one.line = 64;
+    assert_int_equal(simpler_worker_register(worker, &one, &handle), SIMPLER_EOVERFLOW);
+    said("at most 64 callables");
+    one.line = 5;
+    assert_int_equal(simpler_worker_register(worker, &one, &handle), 0);
+    simpler_worker_close(worker);
+}
+
+static void a_run_arrives_resolved(void **state)
+{
+    (void)state;
+    struct simpler_worker *worker = open_default();
+    struct simpler_call_config config = SIMPLER_CALL_CONFIG_INIT;
+    struct simpler_run_result result;
+    uint32_t handle = 0;
+
+    assert_int_equal(simpler_worker_register(worker, &plain, &handle), 0);
+    config.aicpu_thread_num = 3;
+    config.deadline_ns = 5;
+    config.check_hazards = 1;
+    memset(&result, 0x5a, sizeof(result));
+    assert_int_equal(simpler_worker_run(worker, handle, NULL, &config, &result), SIMPLER_EKERNEL);
+    assert_int_equal(result.status, SIMPLER_EKERNEL);
+    assert_string_equal(result.message, "as the device said");
+    assert_int_equal(last_run.thread_count, 3);
+    assert_int_equal(last_run.cluster_count, 8);
+    assert_int_equal(last_run.hazards, SIMPLER_HAZARDS_ALL);
+    assert_int_equal(last_run.deadline_ns, 5);
+    assert_true(last_run.check_hazards);
+    assert_int_equal(last_run.env.ring_task_window[3], 16384);
+    assert_string_equal(last_run.callable->callable.name, "plain");
+    assert_int_equal(simpler_worker_run(worker, handle, NULL, NULL, NULL), SIMPLER_EKERNEL);
+    assert_int_equal(simpler_worker_progress(worker), 42);
+    assert_int_equal(simpler_worker_progress(NULL), 0);
+    canceled = 0;
+    simpler_worker_cancel(worker);
+    simpler_worker_cancel(NULL);
+    assert_int_equal(canceled, 1);
+    assert_int_equal(line_count, 0);
+    simpler_worker_close(worker);
+}
+
+static void the_environment_is_read_at_open(void **state)
+{
+    (void)state;
+    uint32_t handle = 0;
+
+    (void)setenv("SIMPLER_RING_HEAP", "4096", 1);
+    (void)setenv("SIMPLER_TENSORMAP", "many", 1);
+    struct simpler_worker *worker = open_default();
+    said("environment variable SIMPLER_TENSORMAP is ignored");
+    (void)unsetenv("SIMPLER_RING_HEAP");
+    (void)unsetenv("SIMPLER_TENSORMAP");
+    assert_int_equal(simpler_worker_register(worker, &plain, &handle), 0);
+    (void)simpler_worker_run(worker, handle, NULL, NULL, NULL);
+    (void)simpler_worker_run(worker, handle, NULL, NULL, NULL);
+    assert_int_equal(last_run.env.ring_heap[0], 4096);
+    assert_int_equal(last_run.env.tensormap, 65536);
+    assert_int_equal(line_count, 0);
+    simpler_worker_close(worker);
+}
+
+static void bad_runs_are_refused_before_the_device(void **state)
+{
+    (void)state;
+    struct simpler_worker *worker = open_default();
+    struct simpler_callable picky = plain;
+    struct simpler_call_config config = SIMPLER_CALL_CONFIG_INIT;
+    struct simpler_tensor tensors[2];
+    uint64_t scalar = 0;
+    uint32_t handle = 0, shape[] = {4};
+    int before = runs;
+
+    picky.expected_arg_count = 3;
+    assert_int_equal(simpler_worker_register(worker, &picky, &handle), 0);
+    assert_int_equal(simpler_tensor_init(&tensors[0], &scalar, shape, 1, SIMPLER_DTYPE_INT8), 0);
+    tensors[1] = tensors[0];
+    struct simpler_orch_args args = {.tensor = tensors, .tensor_count = 2};
+#define REFUSED(word)                                                                          \
+    do {                                                                                       \
+        assert_int_equal(simpler_worker_run(worker, handle, &args, &config, NULL),             \
+                         SIMPLER_EINVAL);                                                      \
+        said(word);                                                                            \
+    } while (0)
+    REFUSED("run of plain: 3 arguments are expected, 2 are there");
+    args.scalar_count = 1;
+    REFUSED("array is NULL");
+    args.scalar = &scalar;
+    args.tensor_count = 257;
+    REFUSED("at most 256 and 128");
+    args.tensor_count = 2;
+    args.scalar_count = 129;
+    REFUSED("at most 256 and 128");
+    args.scalar_count = 1;
+    tensors[1].stride[0] = 0;
+    REFUSED("tensor 1 breaks a rule");
+    tensors[1] = tensors[0];
+    config.cluster_count = 1000;
+    REFUSED("cluster_count is 1000");
+    config.cluster_count = 0;
+    handle++;
+    REFUSED("no callable has the handle 1");
+    handle--;
+    assert_int_equal(simpler_worker_run(NULL, handle, &args, &config, NULL), SIMPLER_EINVAL);
+    assert_int_equal(runs, before);
+    assert_int_equal(simpler_worker_run(worker, handle, &args, &config, NULL), SIMPLER_EKERNEL);
+    assert_int_equal(runs, before + 1);
+    simpler_worker_close(worker);
+}
+
+static void *run_in_thread(void *user)
+{
+    uint32_t handle = 0;
+
+    (void)simpler_worker_register(user, &plain, &handle);
+    (void)simpler_worker_run(user, handle, NULL, NULL, NULL);
+    return NULL;
+}
+
+static void one_run_at_a_time(void **state)
+{
+    (void)state;
+    struct simpler_worker *worker = open_default();
+    struct simpler_run_result result;
+    pthread_t thread;
+    uint32_t handle = 0;
+
+    assert_int_equal(simpler_worker_register(worker, &plain, &handle), 0);
+    (void)sem_init(&entered, 0, 0);
+    (void)sem_init(&go_on, 0, 0);
+    hold = true;
+    assert_int_equal(pthread_create(&thread, NULL, run_in_thread, worker), 0);
+    (void)sem_wait(&entered);
+    assert_int_equal(simpler_worker_run(worker, handle, NULL, NULL, &result), SIMPLER_EBUSY);
+    assert_int_equal(result.status, SIMPLER_EBUSY);
+    assert_non_null(strstr(result.message, "another thread runs"));
+    hold = false;
+    (void)sem_post(&go_on);
+    (void)pthread_join(thread, NULL);
+    assert_int_equal(simpler_worker_run(worker, handle, NULL, NULL, &result), SIMPLER_EKERNEL);
+    simpler_worker_close(worker);
+}
+
+static void memory_is_zeroed_aligned_and_guarded(void **state)
+{
+    (void)state;
+    struct simpler_worker *worker = open_default();
+    uint64_t addr[40], other = 0;
+    char data[100], back[100];
+
+    for (size_t i = 0; i < 40; i++) {
+        assert_int_equal(simpler_worker_malloc(worker, 100 + i, &addr[i]), 0);
+        assert_int_equal(addr[i] % 64, 0);
+        assert_int_equal(*(char *)(uintptr_t)(addr[i] + 99), 0);
+    }
+    memset(data, 7, sizeof(data));
+    assert_int_equal(simpler_worker_copy_to(worker, addr[0], data, 100), 0);
+    assert_int_equal(simpler_worker_copy_from(worker, back, addr[0] + 50, 50), 0);
+    assert_memory_equal(back, data, 50);
+    assert_int_equal(simpler_worker_copy_to(worker, addr[0] + 100, data, 0), 0);
+    assert_int_equal(line_count, 0);
+    assert_int_equal(simpler_worker_copy_to(worker, addr[0] + 1, data, 100), SIMPLER_EINVAL);
+    said("100 bytes");
+    assert_int_equal(simpler_worker_copy_from(worker, back, addr[0] + 101, 0), SIMPLER_EINVAL);
+    said("not within one block");
+    assert_int_equal(simpler_worker_copy_from(worker, back, 0, 1), SIMPLER_EINVAL);
+    said("not within one block");
+    assert_int_equal(simpler_worker_copy_from(worker, back, addr[3], SIZE_MAX), SIMPLER_EINVAL);
+    line_count = 0;
+    assert_int_equal(simpler_worker_free(worker, addr[0] + 64), SIMPLER_EINVAL);
+    said("no block of device memory starts at");
+    assert_int_equal(simpler_worker_free(worker, addr[17]), 0);
+    assert_int_equal(simpler_worker_free(worker, addr[17]), SIMPLER_EINVAL);
+    line_count = 0;
+    assert_int_equal(simpler_worker_copy_from(worker, back, addr[18], 100), 0);
+    assert_int_equal(simpler_worker_malloc(worker, SIZE_MAX, &other), SIMPLER_ENOMEM);
+    said("out of memory");
+    assert_int_equal(simpler_worker_malloc(worker, 0, &other), 0);
+    assert_int_equal(simpler_worker_malloc(worker, 1, NULL), SIMPLER_EINVAL);
+    assert_int_equal(simpler_worker_copy_to(worker, addr[0], NULL, 1), SIMPLER_EINVAL);
+    assert_int_equal(simpler_worker_free(NULL, addr[0]), SIMPLER_EINVAL);
+    simpler_worker_close(worker);
+}
+
+/* Everything that a caller may do before a run; 0 or the first status. */
+static int use_worker(void)
+{
+    struct simpler_worker *worker = NULL;
+    uint32_t handle = 0;
+    uint64_t addr = 0;
+
+    int rc = simpler_worker_open(NULL, &worker);
+    if (rc != 0) {
+        assert_null(worker);
+        return rc;
+    }
+    rc = simpler_worker_register(worker, &plain, &handle);
+    if (rc == 0)
+        rc = simpler_worker_malloc(worker, 10, &addr);
+    simpler_worker_close(worker);
+    return rc;
+}
+
+static void every_step_may_fail(void **state)
+{
+    (void)state;
+    uint64_t failures = 0;
+
+    if (!failing_alloc_available())
+        skip();
+    for (;; failures++) {
+        line_count = 0;
+        failing_alloc_arm(failures);
+        int rc = use_worker();
+        failing_alloc_disarm();
+        if (!failing_alloc_fired()) {
+            assert_int_equal(rc, 0);
+            break;
+        }
+        assert_int_equal(rc, SIMPLER_ENOMEM);
+        assert_int_equal(line_count, 1);
+    }
+    /* worker, device; callable, its name; block, table of blocks */
+    assert_int_equal(failures, 6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(open_answers_with_what_is_valid, quiet),
+        cmocka_unit_test_setup(equal_content_has_one_handle, quiet),
+        cmocka_unit_test_setup(sixty_four_callables_are_possible, quiet),
+        cmocka_unit_test_setup(a_run_arrives_resolved, quiet),
+        cmocka_unit_test_setup(the_environment_is_read_at_open, quiet),
+        cmocka_unit_test_setup(bad_runs_are_refused_before_the_device, quiet),
+        cmocka_unit_test_setup(one_run_at_a_time, quiet),
+        cmocka_unit_test_setup(memory_is_zeroed_aligned_and_guarded, quiet),
+        cmocka_unit_test_setup(every_step_may_fail, quiet),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
