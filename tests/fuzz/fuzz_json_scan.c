@@ -114,7 +114,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     json_t *theirs = json_loadb(text, size, JSON_DECODE_ANY, NULL);
     simpler_json_scan_init(&s, text, size);
     bool ours = simpler_json_scan_skip(&s, &span) && simpler_json_scan_end(&s);
-    if (theirs != NULL && depth_of(theirs) <= SIMPLER_JSON_MAX_DEPTH)
+    /* The library takes a NUL for the end of the text. */
+    if (theirs != NULL && memchr(text, 0, size) == NULL &&
+        depth_of(theirs) <= SIMPLER_JSON_MAX_DEPTH)
         CHECK(ours);
     simpler_json_scan_init(&s, text, size);
     if (simpler_json_scan_string(&s, &span))
