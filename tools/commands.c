@@ -9,6 +9,7 @@
 #include "simpler/version.h"
 
 const struct simpler_command *const simpler_commands[] = {
+    &simpler_cmd_scope_stats_plot,
     &simpler_cmd_help,
     &simpler_cmd_version,
     NULL,

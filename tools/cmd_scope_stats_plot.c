@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* simpler scope-stats-plot: a scope_stats.jsonl to a page, to JSON or to a table. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "commands.h"
+#include "report/report_text.h"
+#include "report/scope_json.h"
+#include "report/scope_model.h"
+#include "report/scope_page.h"
+
+#define NAME "scope-stats-plot"
+
+struct options {
+    const char *file;
+    const char *out_dir; /* NULL: beside the file */
+    bool json;
+    bool top;
+    uint32_t rows;
+};
+
+static int parse_rows(const char *text, uint32_t *out)
+{
+    char *end;
+    errno = 0;
+    unsigned long value = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != 0 || errno != 0 || value == 0 || value > 1000000)
+        return simpler_commands_usage_error(NAME, "--top takes a number from 1, not '%s'", text);
+    *out = (uint32_t)value;
+    return SIMPLER_EXIT_OK;
+}
+
+static int parse(int argc, char **argv, struct options *out)
+{
+    static const struct option longs[] = {{"out-dir", required_argument, NULL, 'o'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"top", required_argument, NULL, 't'},
+                                          {NULL, 0, NULL, 0}};
+    int c, status;
+
+    opterr = 0;
+    optind = 1;
+    while ((c = getopt_long(argc, argv, ":", longs, NULL)) != -1) {
+        if (c == 'o') {
+            out->out_dir = optarg;
+        } else if (c == 'j') {
+            out->json = true;
+        } else if (c == 't') {
+            out->top = true;
+            status = parse_rows(optarg, &out->rows);
+            if (status != SIMPLER_EXIT_OK)
+                return status;
+        } else {
+            return simpler_commands_usage_error(
+                NAME, c == ':' ? "%s needs a value" : "there is no option '%s'", argv[optind - 1]);
+        }
+    }
+    if (argc - optind != 1)
+        return simpler_commands_usage_error(NAME, "takes one file, got %d", argc - optind);
+    if (out->json && out->top)
+        return simpler_commands_usage_error(NAME, "--json and --top exclude each other");
+    out->file = argv[optind];
+    return SIMPLER_EXIT_OK;
+}
+
+/* Creates a directory and those above it, like mkdir -p. */
+static int make_directory(char *path)
+{
+    for (char *p = path + 1; *p != 0; p++) {
+        if (*p != '/')
+            continue;
+        *p = 0;
+        (void)mkdir(path, 0777);
+        *p = '/';
+    }
+    struct stat info;
+    if (mkdir(path, 0777) == 0 || (stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
+        return 0;
+    if (errno == EEXIST)
+        errno = ENOTDIR;
+    (void)fprintf(stderr, "simpler " NAME ": %s: cannot be created: %s\n", path, strerror(errno));
+    return -1;
+}
+
+/* The page's path, owned by the caller; NULL when there is none, and said. */
+static char *page_path(const struct options *o)
+{
+    static const char name[] = "scope_stats.html";
+    const char *slash = strrchr(o->file, '/');
+    const char *dir = o->out_dir != NULL ? o->out_dir : o->file;
+    size_t bytes = o->out_dir != NULL ? strlen(dir) : slash != NULL ? (size_t)(slash - dir) : 0;
+    char *path = calloc(bytes + sizeof(name) + 1, 1);
+
+    if (path == NULL) {
+        (void)fputs("simpler " NAME ": out of memory\n", stderr);
+        return NULL;
+    }
+    memcpy(path, dir, bytes);
+    if (o->out_dir != NULL && (bytes == 0 || make_directory(path) != 0)) {
+        if (bytes == 0)
+            (void)fputs("simpler " NAME ": --out-dir is empty\n", stderr);
+        free(path);
+        return NULL;
+    }
+    if (bytes > 0 || slash != NULL)
+        path[bytes++] = '/';
+    memcpy(path + bytes, name, sizeof(name));
+    return path;
+}
+
+static int print_result(const struct options *o, const struct simpler_scope_model *m,
+                        const char *path)
+{
+    if (o->json) {
+        simpler_scope_json(stdout, m, path);
+    } else {
+        simpler_scope_table(stdout, m, o->top ? o->rows : 0);
+        (void)printf("%s%s\n", o->top ? "\n" : "", path);
+    }
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        (void)fprintf(stderr, "simpler " NAME ": standard output: %s\n", strerror(errno));
+        return SIMPLER_EXIT_FAILED;
+    }
+    return SIMPLER_EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+    struct options o = {0};
+    struct simpler_scope_model *m;
+    int status = parse(argc, argv, &o);
+
+    if (status != SIMPLER_EXIT_OK)
+        return status;
+    if (simpler_scope_model_read(o.file, &m) != 0)
+        return SIMPLER_EXIT_FAILED;
+    char *path = page_path(&o);
+    status = SIMPLER_EXIT_FAILED;
+    if (path != NULL && simpler_scope_page_write(path, m) == 0)
+        status = print_result(&o, m, path);
+    free(path);
+    simpler_scope_model_close(m);
+    return status;
+}
+
+const struct simpler_command simpler_cmd_scope_stats_plot = {
+    .name = NAME,
+    .purpose = "makes a report of a scope_stats.jsonl",
+    .help = "usage: simpler scope-stats-plot FILE [--out-dir DIR] [--json | --top N]\n"
+            "\n"
+            "Writes scope_stats.html, one page that opens offline: whether the statistics\n"
+            "are complete, the peak of each resource and the scope that drove it, and a\n"
+            "chart for each resource and ring_depth.\n"
+            "\n"
+            "  --out-dir DIR  where the page goes (default: beside FILE); it is created\n"
+            "  --json         prints the same facts as one JSON object\n"
+            "  --top N        prints the N peaks with the highest use as a table\n"
+            "\n"
+            "Exit status: 0 written, also when the page has to say that something is\n"
+            "missing; 1 FILE has nothing to show or the page cannot be written; 2 usage.\n",
+    .run = run,
+};
