@@ -10,6 +10,7 @@
 
 const struct simpler_command *const simpler_commands[] = {
     &simpler_cmd_scope_stats_plot,
+    &simpler_cmd_dump_viewer,
     &simpler_cmd_help,
     &simpler_cmd_version,
     NULL,

@@ -34,5 +34,6 @@ int simpler_commands_usage_error(const char *command, const char *format, ...)
 extern const struct simpler_command simpler_cmd_scope_stats_plot;
 extern const struct simpler_command simpler_cmd_help;
 extern const struct simpler_command simpler_cmd_version;
+extern const struct simpler_command simpler_cmd_dump_viewer;
 
 #endif

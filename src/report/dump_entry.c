@@ -198,9 +198,9 @@ static bool special_float(const char *text, double *out)
         const char *text;
         double value;
     } specials[] = {
-        {"nan", (double)__builtin_nanf("")},  {"null", (double)__builtin_nanf("")},
-        {"inf", (double)__builtin_inff()},    {"$Inf", (double)__builtin_inff()},
-        {"-inf", -(double)__builtin_inff()},  {"-$Inf", -(double)__builtin_inff()},
+        {"nan", (double)__builtin_nanf("")}, {"null", (double)__builtin_nanf("")},
+        {"inf", (double)__builtin_inff()},   {"$Inf", (double)__builtin_inff()},
+        {"-inf", -(double)__builtin_inff()}, {"-$Inf", -(double)__builtin_inff()},
     };
     for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++) {
         if (strcmp(text, specials[i].text) == 0) {

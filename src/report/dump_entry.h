@@ -23,22 +23,22 @@ enum simpler_dump_role { SIMPLER_DUMP_INPUT, SIMPLER_DUMP_OUTPUT, SIMPLER_DUMP_I
 enum simpler_dump_kind { SIMPLER_DUMP_TENSOR, SIMPLER_DUMP_SCALAR };
 
 /* The keys of an entry in the documented order: X(NAME, text). */
-#define SIMPLER_DUMP_KEY_MAP(X)               \
-    X(TASK_ID, "task_id")                     \
-    X(FUNC_ID, "func_id")                     \
-    X(ROLE, "role")                           \
-    X(STAGE, "stage")                         \
-    X(ARG_INDEX, "arg_index")                 \
-    X(AMBIGUOUS, "arg_index_ambiguous")       \
-    X(KIND, "kind")                           \
-    X(DTYPE, "dtype")                         \
-    X(VALUE, "value")                         \
-    X(SHAPE, "shape")                         \
-    X(STRIDES, "strides")                     \
-    X(START_OFFSET, "start_offset")           \
-    X(IS_CONTIGUOUS, "is_contiguous")         \
-    X(TRUNCATED, "truncated")                 \
-    X(BIN_OFFSET, "bin_offset")               \
+#define SIMPLER_DUMP_KEY_MAP(X)         \
+    X(TASK_ID, "task_id")               \
+    X(FUNC_ID, "func_id")               \
+    X(ROLE, "role")                     \
+    X(STAGE, "stage")                   \
+    X(ARG_INDEX, "arg_index")           \
+    X(AMBIGUOUS, "arg_index_ambiguous") \
+    X(KIND, "kind")                     \
+    X(DTYPE, "dtype")                   \
+    X(VALUE, "value")                   \
+    X(SHAPE, "shape")                   \
+    X(STRIDES, "strides")               \
+    X(START_OFFSET, "start_offset")     \
+    X(IS_CONTIGUOUS, "is_contiguous")   \
+    X(TRUNCATED, "truncated")           \
+    X(BIN_OFFSET, "bin_offset")         \
     X(BIN_SIZE, "bin_size")
 
 enum simpler_dump_key {

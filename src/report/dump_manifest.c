@@ -23,11 +23,11 @@ struct simpler_dump_manifest {
     struct simpler_dump_source source;
     struct simpler_dump_header header;
     char *path;
-    bool first_key;        /* no key of the top object was taken yet */
-    bool first_entry;      /* no entry of the array was taken yet */
-    bool in_array;         /* the next step is an entry or the array's end */
-    bool has_array;        /* the array was met; array_offset is behind its bracket */
-    bool at_end;           /* the top object is closed */
+    bool first_key;   /* no key of the top object was taken yet */
+    bool first_entry; /* no entry of the array was taken yet */
+    bool in_array;    /* the next step is an entry or the array's end */
+    bool has_array;   /* the array was met; array_offset is behind its bracket */
+    bool at_end;      /* the top object is closed */
     uint64_t array_offset;
     uint64_t next_index;
     const char *key; /* the key a fault lies in, or NULL */
@@ -112,8 +112,7 @@ static int take(struct simpler_dump_manifest *m, step_fn step, void *out)
 static bool ends_value(struct simpler_json_scan *s)
 {
     char c = simpler_json_scan_peek(s);
-    return c == ',' || c == '}' ||
-           simpler_json_scan_fail(s, "expected ',' or a closing bracket");
+    return c == ',' || c == '}' || simpler_json_scan_fail(s, "expected ',' or a closing bracket");
 }
 
 static bool step_bin_file(struct simpler_dump_manifest *m, struct simpler_json_scan *s)
@@ -351,13 +350,12 @@ int simpler_dump_manifest_open_bytes(const char *name, const void *bytes, size_t
     *out = m;
     if (m == NULL)
         return SIMPLER_ENOMEM;
-    int rc = simpler_dump_source_open_bytes(&m->source, bytes, count,
-                                            SIMPLER_DUMP_ENTRY_MAX_BYTES);
+    int rc = simpler_dump_source_open_bytes(&m->source, bytes, count, SIMPLER_DUMP_ENTRY_MAX_BYTES);
     return rc != 0 ? fail(m, rc, "%s: out of memory", name) : read_header(m);
 }
 
-const struct simpler_dump_header *simpler_dump_manifest_header(
-    const struct simpler_dump_manifest *m)
+const struct simpler_dump_header *
+simpler_dump_manifest_header(const struct simpler_dump_manifest *m)
 {
     return &m->header;
 }

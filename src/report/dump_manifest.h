@@ -25,15 +25,15 @@
 #define SIMPLER_DUMP_ENTRY_MAX_BYTES ((size_t)1 << 20)
 
 /* Header keys that hold counts: X(NAME, text). */
-#define SIMPLER_DUMP_COUNT_MAP(X)             \
-    X(LEVEL, "dump_args_level")               \
-    X(TOTAL, "total_args")                    \
-    X(BEFORE, "before_dispatch")              \
-    X(AFTER, "after_completion")              \
-    X(INPUT, "input_args")                    \
-    X(OUTPUT, "output_args")                  \
-    X(INOUT, "inout_args")                    \
-    X(TRUNCATED, "truncated_args")            \
+#define SIMPLER_DUMP_COUNT_MAP(X)  \
+    X(LEVEL, "dump_args_level")    \
+    X(TOTAL, "total_args")         \
+    X(BEFORE, "before_dispatch")   \
+    X(AFTER, "after_completion")   \
+    X(INPUT, "input_args")         \
+    X(OUTPUT, "output_args")       \
+    X(INOUT, "inout_args")         \
+    X(TRUNCATED, "truncated_args") \
     X(DROPPED, "dropped_records")
 
 enum simpler_dump_count {
@@ -67,8 +67,8 @@ int simpler_dump_manifest_next(struct simpler_dump_manifest *m, struct simpler_d
 /* The next entry is the first again. */
 void simpler_dump_manifest_rewind(struct simpler_dump_manifest *m);
 /* Keys behind the array are there after the end was reached once, bin_file always. */
-const struct simpler_dump_header *simpler_dump_manifest_header(
-    const struct simpler_dump_manifest *m);
+const struct simpler_dump_header *
+simpler_dump_manifest_header(const struct simpler_dump_manifest *m);
 const char *simpler_dump_manifest_error(const struct simpler_dump_manifest *m);
 void simpler_dump_manifest_close(struct simpler_dump_manifest *m);
 

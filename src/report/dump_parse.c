@@ -33,6 +33,11 @@ bool simpler_dump_parse_text(struct simpler_json_scan *s, char *out, size_t capa
         return false;
     if (simpler_json_text(span, out, capacity) >= capacity)
         return simpler_json_scan_fail(s, "the text is too long");
+    /* It will be printed: no escape sequences for a terminal, no NUL. */
+    for (const char *p = out; *p != '\0'; p++) {
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            return simpler_json_scan_fail(s, "a control character");
+    }
     return true;
 }
 
@@ -120,8 +125,8 @@ static bool parse_stage(struct simpler_json_scan *s, enum simpler_dump_stage *ou
 
     if (!simpler_json_scan_string(s, &span))
         return false;
-    *out = simpler_dump_parse_is(span, "before_dispatch") ? SIMPLER_DUMP_BEFORE
-                                                          : SIMPLER_DUMP_AFTER;
+    *out =
+        simpler_dump_parse_is(span, "before_dispatch") ? SIMPLER_DUMP_BEFORE : SIMPLER_DUMP_AFTER;
     return simpler_dump_parse_is(span, simpler_dump_stage_name(*out)) ||
            simpler_json_scan_fail(s, "neither before_dispatch nor after_completion");
 }
@@ -226,8 +231,8 @@ static enum simpler_dump_key find_key(struct simpler_json_span span, unsigned gu
 static bool require_keys(struct simpler_json_scan *s, uint32_t keys, const char **key)
 {
     static const enum simpler_dump_key required[] = {
-        SIMPLER_DUMP_KEY_TASK_ID,   SIMPLER_DUMP_KEY_ROLE,  SIMPLER_DUMP_KEY_STAGE,
-        SIMPLER_DUMP_KEY_ARG_INDEX, SIMPLER_DUMP_KEY_DTYPE, SIMPLER_DUMP_KEY_SHAPE,
+        SIMPLER_DUMP_KEY_TASK_ID,    SIMPLER_DUMP_KEY_ROLE,     SIMPLER_DUMP_KEY_STAGE,
+        SIMPLER_DUMP_KEY_ARG_INDEX,  SIMPLER_DUMP_KEY_DTYPE,    SIMPLER_DUMP_KEY_SHAPE,
         SIMPLER_DUMP_KEY_BIN_OFFSET, SIMPLER_DUMP_KEY_BIN_SIZE,
     };
     for (size_t i = 0; i < sizeof(required) / sizeof(required[0]); i++) {

@@ -80,8 +80,8 @@ int simpler_dump_source_fill(struct simpler_dump_source *s)
         s->at = 0;
     }
     while (s->filled < s->capacity) {
-        ssize_t got = read_at(s, s->offset + s->filled, s->window + s->filled,
-                              s->capacity - s->filled);
+        ssize_t got =
+            read_at(s, s->offset + s->filled, s->window + s->filled, s->capacity - s->filled);
         if (got < 0)
             return SIMPLER_EIO;
         if (got == 0) {

@@ -12,7 +12,7 @@ const char simpler_number_text_legend[] =
     "nan(0xM) has the mantissa field M; nan alone has the quiet bit only; "
     "the text reads back to the same bits";
 
-size_t simpler_number_text_decimal(uint64_t value, char out[SIMPLER_NUMBER_TEXT_MAX])
+size_t simpler_number_text_decimal(uint64_t value, char *out)
 {
     char digits[20];
     size_t n = 0;
@@ -53,10 +53,9 @@ static int significant_digits(uint32_t dtype)
 static size_t nan_text(const struct simpler_number *n, char *out)
 {
     const char *sign = n->negative ? "-" : "";
-    int length = n->canonical_nan
-                     ? snprintf(out, SIMPLER_NUMBER_TEXT_MAX, "%snan", sign)
-                     : snprintf(out, SIMPLER_NUMBER_TEXT_MAX, "%snan(0x%" PRIx64 ")", sign,
-                                n->mantissa);
+    int length = n->canonical_nan ? snprintf(out, SIMPLER_NUMBER_TEXT_MAX, "%snan", sign)
+                                  : snprintf(out, SIMPLER_NUMBER_TEXT_MAX, "%snan(0x%" PRIx64 ")",
+                                             sign, n->mantissa);
     return (size_t)length;
 }
 
@@ -92,22 +91,16 @@ size_t simpler_number_text(uint32_t dtype, uint64_t bits, char out[SIMPLER_NUMBE
 size_t simpler_number_text_width(uint32_t dtype)
 {
     static const uint8_t widths[SIMPLER_DTYPE_NUM] = {
-        [SIMPLER_DTYPE_FLOAT32] = 15,  /* -1.17549435e-38 */
-        [SIMPLER_DTYPE_FLOAT16] = 11,  /* -nan(0x3ff), -5.9605e-08 */
-        [SIMPLER_DTYPE_BFLOAT16] = 10, /* -1.175e-38, -nan(0x7f) */
-        [SIMPLER_DTYPE_FLOAT64] = 24,  /* -2.2250738585072014e-308 */
+        [SIMPLER_DTYPE_FLOAT32] = 15,   /* -1.17549435e-38 */
+        [SIMPLER_DTYPE_FLOAT16] = 11,   /* -nan(0x3ff), -5.9605e-08 */
+        [SIMPLER_DTYPE_BFLOAT16] = 10,  /* -1.175e-38, -nan(0x7f) */
+        [SIMPLER_DTYPE_FLOAT64] = 24,   /* -2.2250738585072014e-308 */
         [SIMPLER_DTYPE_FP8E4M3FN] = 12, /* -0.021484375 */
-        [SIMPLER_DTYPE_FP8E8M0] = 14,  /* 5.87747175e-39 */
-        [SIMPLER_DTYPE_FP4E2M1] = 4,   /* -0.5 */
-        [SIMPLER_DTYPE_INT8] = 4,
-        [SIMPLER_DTYPE_INT16] = 6,
-        [SIMPLER_DTYPE_INT32] = 11,
-        [SIMPLER_DTYPE_INT64] = 20,
-        [SIMPLER_DTYPE_UINT8] = 3,
-        [SIMPLER_DTYPE_BOOL] = 3,
-        [SIMPLER_DTYPE_UINT16] = 5,
-        [SIMPLER_DTYPE_UINT32] = 10,
-        [SIMPLER_DTYPE_UINT64] = 20,
+        [SIMPLER_DTYPE_FP8E8M0] = 14,   /* 5.87747175e-39 */
+        [SIMPLER_DTYPE_FP4E2M1] = 4,    /* -0.5 */
+        [SIMPLER_DTYPE_INT8] = 4,       [SIMPLER_DTYPE_INT16] = 6,   [SIMPLER_DTYPE_INT32] = 11,
+        [SIMPLER_DTYPE_INT64] = 20,     [SIMPLER_DTYPE_UINT8] = 3,   [SIMPLER_DTYPE_BOOL] = 3,
+        [SIMPLER_DTYPE_UINT16] = 5,     [SIMPLER_DTYPE_UINT32] = 10, [SIMPLER_DTYPE_UINT64] = 20,
     };
     return dtype < SIMPLER_DTYPE_NUM ? widths[dtype] : 2;
 }

@@ -28,8 +28,8 @@ size_t simpler_number_text(uint32_t dtype, uint64_t bits, char out[SIMPLER_NUMBE
 /* The longest text of any value of the type. */
 size_t simpler_number_text_width(uint32_t dtype);
 
-/* Decimal digits of an integer and a NUL; returns the length. */
-size_t simpler_number_text_decimal(uint64_t value, char out[SIMPLER_NUMBER_TEXT_MAX]);
+/* Decimal digits of an integer and a NUL, at most 21 bytes; returns the length. */
+size_t simpler_number_text_decimal(uint64_t value, char *out);
 
 /* One sentence on how NaNs are spelt, for the head of a file. */
 extern const char simpler_number_text_legend[];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Types of up to 16 bits are counted by code, and each code is looked at once
- * at the end: exact, and as fast as memory for bytes.  Wider types are summed
- * in long double, whose range no square of a double leaves.
+ * Types of up to 16 bits are counted by code unless the tensor is tiny, and each
+ * code is looked at once at the end: exact, and as fast as memory for bytes.  Wider types are
+ * summed in long double, whose range no square of a double leaves.
  */
 #include "report/tensor_stats.h"
 
@@ -17,13 +17,13 @@ static size_t code_count(uint32_t dtype)
     return (size_t)1 << (8 * simpler_dtype_bytes(dtype));
 }
 
-int simpler_tensor_stats_init(struct simpler_tensor_stats *s, uint32_t dtype)
+int simpler_tensor_stats_init(struct simpler_tensor_stats *s, uint32_t dtype, uint64_t n_bytes)
 {
     memset(s, 0, sizeof(*s));
     if (simpler_number_family(dtype) == SIMPLER_NUMBER_UNKNOWN)
         return SIMPLER_EINVAL;
     s->dtype = dtype;
-    if (simpler_dtype_bytes(dtype) > 2)
+    if (simpler_dtype_bytes(dtype) > 2 || n_bytes < code_count(dtype) / 4)
         return 0;
     s->histogram = simpler_alloc_zeroed(code_count(dtype), sizeof(*s->histogram));
     return s->histogram == NULL ? SIMPLER_ENOMEM : 0;
@@ -170,6 +170,30 @@ static void count_codes(struct simpler_tensor_stats *s, const unsigned char *byt
         s->histogram[bytes[i] | (unsigned)bytes[i + 1] << 8]++;
 }
 
+/* All values of one element that occurs times times. */
+static void add_element(struct simpler_tensor_stats *s, uint64_t bits, uint64_t times)
+{
+    if (simpler_number_values(s->dtype) == 1) {
+        add_value(s, bits, times);
+        return;
+    }
+    add_value(s, bits & 15, times);
+    add_value(s, bits >> 4, times);
+}
+
+static void add_one_by_one(struct simpler_tensor_stats *s, const unsigned char *bytes, size_t n)
+{
+    size_t element = simpler_dtype_bytes(s->dtype);
+
+    for (size_t i = 0; i < n; i++)
+        add_element(s, simpler_number_load(s->dtype, bytes + i * element), 1);
+}
+
+void simpler_tensor_stats_add_bits(struct simpler_tensor_stats *s, uint64_t bits)
+{
+    add_element(s, bits, 1);
+}
+
 void simpler_tensor_stats_add(struct simpler_tensor_stats *s, const void *bytes, size_t n_bytes)
 {
     size_t n = n_bytes / simpler_dtype_bytes(s->dtype);
@@ -186,8 +210,10 @@ void simpler_tensor_stats_add(struct simpler_tensor_stats *s, const void *bytes,
         add_uint32(s, bytes, n);
     else if (s->dtype == SIMPLER_DTYPE_INT64)
         add_int64(s, bytes, n);
-    else
+    else if (s->dtype == SIMPLER_DTYPE_UINT64)
         add_uint64(s, bytes, n);
+    else
+        add_one_by_one(s, bytes, n);
 }
 
 void simpler_tensor_stats_add_zeros(struct simpler_tensor_stats *s, uint64_t n_bytes)
@@ -199,7 +225,7 @@ void simpler_tensor_stats_add_zeros(struct simpler_tensor_stats *s, uint64_t n_b
     if (s->histogram != NULL)
         s->histogram[0] += n;
     else
-        add_value(s, 0, n);
+        add_element(s, 0, n);
 }
 
 static void look_at_codes(struct simpler_tensor_stats *s)
@@ -207,14 +233,8 @@ static void look_at_codes(struct simpler_tensor_stats *s)
     size_t codes = code_count(s->dtype);
 
     for (size_t code = 0; code < codes; code++) {
-        if (s->histogram[code] == 0)
-            continue;
-        if (s->dtype == SIMPLER_DTYPE_FP4E2M1) {
-            add_value(s, code & 15, s->histogram[code]);
-            add_value(s, code >> 4, s->histogram[code]);
-        } else {
-            add_value(s, code, s->histogram[code]);
-        }
+        if (s->histogram[code] > 0)
+            add_element(s, code, s->histogram[code]);
     }
 }
 

@@ -24,14 +24,19 @@ struct simpler_tensor_stats {
     uint64_t max_bits;
     double mean; /* valid if finite > 0 */
     double l2;
-    /* Private: running sums, and for types of up to 16 bits how often each code came. */
+    /* Private: running sums, and how often each code of a short type came. */
     long double sum;
     long double sum_of_squares;
     uint64_t *histogram;
 };
 
-/* SIMPLER_EINVAL: a type of unknown meaning; SIMPLER_ENOMEM. */
-int simpler_tensor_stats_init(struct simpler_tensor_stats *s, uint32_t dtype);
+/*
+ * @n_bytes that will come: a hint, it decides how to count.  SIMPLER_EINVAL: a
+ * type of unknown meaning; SIMPLER_ENOMEM.
+ */
+int simpler_tensor_stats_init(struct simpler_tensor_stats *s, uint32_t dtype, uint64_t n_bytes);
+/* One value, or for a packed type one element, by its bits. */
+void simpler_tensor_stats_add_bits(struct simpler_tensor_stats *s, uint64_t bits);
 /* A whole number of elements, at any alignment. */
 void simpler_tensor_stats_add(struct simpler_tensor_stats *s, const void *bytes, size_t n_bytes);
 /* n_bytes of zeros, without looking at them: a hole of a sparse file. */

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From what the user names, or does not, to a directory and a manifest. */
+#include "report/dump_locate.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "simpler/status.h"
+
+static bool is_directory(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool is_newer(const struct stat *a, const struct stat *b)
+{
+    if (a->st_mtim.tv_sec != b->st_mtim.tv_sec)
+        return a->st_mtim.tv_sec > b->st_mtim.tv_sec;
+    return a->st_mtim.tv_nsec >= b->st_mtim.tv_nsec;
+}
+
+/* Of equal times the last name, which ends with the run's date. */
+static bool newest(char *out, size_t capacity)
+{
+    glob_t found;
+    struct stat best = {0};
+    bool any = false;
+
+    if (glob("outputs/*/args_dump", GLOB_ERR, NULL, &found) != 0)
+        return false;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        struct stat st;
+        if (stat(found.gl_pathv[i], &st) != 0 || !S_ISDIR(st.st_mode))
+            continue;
+        if (any && !is_newer(&st, &best))
+            continue;
+        best = st;
+        any = (size_t)snprintf(out, capacity, "%s", found.gl_pathv[i]) < capacity;
+    }
+    globfree(&found);
+    return any;
+}
+
+static int set_file(const char *path, struct simpler_dump_place *out)
+{
+    const char *slash = strrchr(path, '/');
+
+    (void)snprintf(out->manifest, sizeof(out->manifest), "%s", path);
+    if (slash == NULL)
+        (void)snprintf(out->directory, sizeof(out->directory), ".");
+    else
+        (void)snprintf(out->directory, sizeof(out->directory), "%.*s",
+                       slash == path ? 1 : (int)(slash - path), path);
+    return 0;
+}
+
+static bool has_manifest(const char *directory, const char *between, struct simpler_dump_place *out)
+{
+    struct stat st;
+
+    if ((size_t)snprintf(out->directory, sizeof(out->directory), "%s%s", directory, between) >=
+            sizeof(out->directory) ||
+        (size_t)snprintf(out->manifest, sizeof(out->manifest), "%s%s/%s", directory, between,
+                         SIMPLER_DUMP_MANIFEST_NAME) >= sizeof(out->manifest))
+        return false;
+    return stat(out->manifest, &st) == 0;
+}
+
+int simpler_dump_locate(const char *path, struct simpler_dump_place *out, char *error,
+                        size_t capacity)
+{
+    char found[4096];
+    struct stat st;
+
+    if (path == NULL) {
+        if (!newest(found, sizeof(found))) {
+            (void)snprintf(error, capacity, "no outputs/*/args_dump directory found");
+            return SIMPLER_ENOENT;
+        }
+        path = found;
+    }
+    if (strlen(path) >= sizeof(out->directory) - 32 || stat(path, &st) != 0) {
+        (void)snprintf(error, capacity, "%.512s: %s", path,
+                       strlen(path) >= sizeof(out->directory) - 32 ? "the name is too long"
+                                                                   : strerror(errno));
+        return SIMPLER_ENOENT;
+    }
+    if (!is_directory(path))
+        return set_file(path, out);
+    char clean[4096];
+    (void)snprintf(clean, sizeof(clean), "%s", path);
+    for (size_t n = strlen(clean); n > 1 && clean[n - 1] == '/'; n--)
+        clean[n - 1] = '\0';
+    if (has_manifest(clean, "", out) || has_manifest(clean, "/args_dump", out))
+        return 0;
+    (void)snprintf(error, capacity, "%.512s: no %s in it", clean, SIMPLER_DUMP_MANIFEST_NAME);
+    return SIMPLER_ENOENT;
+}
