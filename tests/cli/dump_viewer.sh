@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# dump-viewer without a directory takes the newest outputs/*/args_dump (AD-32, AD-33).
+set -u
+fail() { echo "FAILED: $*"; exit 1; }
+generate() { # generate DIR DTYPE: one entry
+    /usr/bin/python3 - "$1" "$2" <<'PY'
+import os, sys
+sys.path.insert(0, os.path.join(os.environ["SOURCE_DIR"], "tests/support"))
+import args_dump_gen as gen
+dump = gen.Dump()
+dump.tensor(sys.argv[2], [2], bytes(2 * gen.BYTES[sys.argv[2]]))
+dump.write(sys.argv[1])
+PY
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+err=$("$SIMPLER" dump-viewer 2>&1 >/dev/null); [ $? -eq 1 ] || fail "nothing to show exits 1"
+grep -qF 'no outputs/*/args_dump directory found' <<<"$err" || fail "the message: $err"
+mkdir -p outputs/empty_20240101_000000
+err=$("$SIMPLER" dump-viewer 2>&1 >/dev/null); [ $? -eq 1 ] || fail "a run without a dump exits 1"
+grep -qF 'no outputs/*/args_dump directory found' <<<"$err" || fail "the message: $err"
+
+# The newest by its time of change, whatever its name.
+generate outputs/z_old/args_dump int8
+generate outputs/a_new/args_dump int16
+generate outputs/m_older/args_dump int32
+touch -d '2024-01-02 00:00:00' outputs/z_old/args_dump/* outputs/z_old/args_dump
+touch -d '2024-01-03 00:00:00' outputs/a_new/args_dump/* outputs/a_new/args_dump
+touch -d '2024-01-01 00:00:00' outputs/m_older/args_dump/* outputs/m_older/args_dump
+out=$("$SIMPLER" dump-viewer 2>&1) || fail "auto-pick: $out"
+grep -q int16 <<<"$out" || fail "the newest was not taken: $out"
+grep -q outputs/a_new/args_dump <<<"$out" || fail "the chosen directory is not told: $out"
+grep -qE 'int8|int32' <<<"$out" && fail "other dumps are shown: $out"
+
+# A directory, the manifest itself, and a path with a blank.
+mv outputs/z_old 'outputs/z old'
+for path in 'outputs/z old/args_dump' 'outputs/z old/args_dump/' \
+    'outputs/z old/args_dump/args_dump.json'; do
+    "$SIMPLER" dump-viewer "$path" | grep -q int8 || fail "$path"
+done
+"$SIMPLER" dump-viewer 'outputs/z old/args_dump' --export >export.txt || fail "--export"
+[ -f 'outputs/z old/args_dump/txt/task_0x0000000000000000_before_in0.txt' ] ||
+    fail "the export lies beside the manifest: $(cat export.txt)"
+"$SIMPLER" dump-viewer --help | grep -q 'usage: simpler dump-viewer' || fail "--help"
+echo ok
