@@ -97,8 +97,17 @@ static void y_grid(FILE *out, const struct axis *axis, int ticks)
                       "<line x1=\"0\" x2=\"100%%\" y1=\"%.2f%%\" y2=\"%.2f%%\" stroke=\"#808080\" "
                       "stroke-opacity=\"%s\"/>\n",
                       y, y, i == 0 ? "0.9" : "0.28");
-        if (i == 0)
-            continue; /* the axis itself: the x tick below it says 0 */
+    }
+}
+
+/* Above the curves; none at the axis itself, where the x tick says 0. */
+static void y_labels(FILE *out, const struct axis *axis, int ticks)
+{
+    const bool whole = axis->unit == 1;
+    const double step = simpler_scope_chart_step(axis->top / axis->unit, ticks, whole);
+
+    for (int i = 1; i * step * axis->unit <= axis->top && i < 16; i++) {
+        double y = y_percent(axis, i * step * axis->unit);
         (void)fprintf(out,
                       "<text class=\"ty\" x=\"0\" y=\"%.2f%%\" dy=\"-3\" font-size=\"11\" "
                       "fill=\"#767676\">",
@@ -279,9 +288,10 @@ void simpler_scope_chart(FILE *out, const struct simpler_scope_model *m,
                          const struct simpler_chart *chart, struct simpler_chart_sites *sites)
 {
     const struct axis axis = axis_of(chart);
+    const int ticks = chart->metrics[0] == SIMPLER_SCOPE_ALLOC ? 4 : 5;
 
     open_svg(out, m, chart, &axis);
-    y_grid(out, &axis, chart->metrics[0] == SIMPLER_SCOPE_ALLOC ? 3 : 5);
+    y_grid(out, &axis, ticks);
     x_grid(out, chart);
     capacity_line(out, chart, &axis);
     (void)fprintf(out,
@@ -291,6 +301,7 @@ void simpler_scope_chart(FILE *out, const struct simpler_scope_model *m,
     for (int i = 0; i < chart->curve_count; i++)
         curve(out, chart, i, &axis, sites);
     (void)fputs("</svg>\n", out);
+    y_labels(out, &axis, ticks);
     for (int i = 0; i < chart->curve_count; i++)
         dots(out, m, chart, i, &axis);
     (void)fputs("</svg>\n", out);
