@@ -170,18 +170,33 @@ static uint32_t site_ref(struct simpler_chart_sites *sites, uint32_t site)
     return sites->refs[site] - 1;
 }
 
-static void write_points(FILE *out, const struct simpler_chart *chart, const struct axis *axis,
-                         const struct simpler_series *series)
+static void write_place(FILE *out, const struct simpler_chart *chart, const struct axis *axis,
+                        const struct simpler_series_point *point, const char *blank)
 {
-    const struct simpler_series_point *points[2];
+    (void)fprintf(out, "%s%d %d", blank,
+                  (int)lround(x_percent(chart, point->index) / 100 * BOX_WIDTH),
+                  (int)lround((1 - (double)point->value / axis->top) * BOX_HEIGHT));
+}
 
-    for (uint32_t i = 0; i < series->count; i++) {
-        int n = points_of(&series->columns[i], points);
-        for (int k = 0; k < n; k++)
-            (void)fprintf(out, "%s%d %d", i + (uint32_t)k > 0 ? " " : "",
-                          (int)lround(x_percent(chart, points[k]->index) / 100 * BOX_WIDTH),
-                          (int)lround((1 - (double)points[k]->value / axis->top) * BOX_HEIGHT));
-    }
+/* Whether columns stand for more than one scope. */
+static bool is_thinned(const struct simpler_chart *chart, const struct simpler_series *series)
+{
+    return series->count < chart->scopes;
+}
+
+/* Between the least and the greatest values, where a column stands for many scopes. */
+static void band(FILE *out, const struct simpler_chart *chart, const struct axis *axis,
+                 const struct simpler_series *series, const struct simpler_chart_style *style)
+{
+    if (!is_thinned(chart, series))
+        return;
+    (void)fprintf(out, "<polygon class=\"band %s\" fill=\"%s\" fill-opacity=\"0.22\" points=\"",
+                  style->class_name, style->colour);
+    for (uint32_t i = 0; i < series->count; i++)
+        write_place(out, chart, axis, &series->columns[i].max, i > 0 ? " " : "");
+    for (uint32_t i = series->count; i > 0; i--)
+        write_place(out, chart, axis, &series->columns[i - 1].min, " ");
+    (void)fputs("\"/>\n", out);
 }
 
 /* For the hover: index,value,site[,ring] of every drawn point. */
@@ -207,6 +222,7 @@ static void curve(FILE *out, const struct simpler_chart *chart, int i, const str
     const enum simpler_scope_metric metric = chart->metrics[i];
     const struct simpler_chart_style *style = simpler_scope_chart_style(chart->resource, metric);
 
+    band(out, chart, axis, &chart->curves[i]->series, style);
     (void)fprintf(out,
                   "<polyline class=\"line %s\" data-metric=\"%s\" data-label=\"%s\" fill=\"none\" "
                   "stroke=\"%s\" stroke-width=\"1.8\" stroke-linejoin=\"round\" "
@@ -214,7 +230,8 @@ static void curve(FILE *out, const struct simpler_chart *chart, int i, const str
                   style->class_name, simpler_scope_model_metric_key(metric),
                   simpler_scope_model_metric_label(chart->resource, metric), style->colour,
                   style->dash);
-    write_points(out, chart, axis, &chart->curves[i]->series);
+    for (uint32_t k = 0; k < chart->curves[i]->series.count; k++)
+        write_place(out, chart, axis, &chart->curves[i]->series.columns[k].max, k > 0 ? " " : "");
     (void)fputs("\" data-points=\"", out);
     write_data(out, chart, &chart->curves[i]->series, sites);
     (void)fputs("\"/>\n", out);

@@ -23,6 +23,8 @@
 #define MAX_COLUMNS 800u
 #define MIN_COLUMNS 16u
 #define SITE_ROWS   200u
+/* More sites than this are not all listed, only those that a point names. */
+#define MANY_SITES 2000u
 
 static unsigned digits(uint64_t value)
 {
@@ -32,27 +34,48 @@ static unsigned digits(uint64_t value)
     return n;
 }
 
-/* Bytes of one point of a curve: its place, its data, and its share of the names. */
-static uint64_t point_bytes(const struct simpler_scope_model *m)
+/* Bytes of a name where many names stand. */
+static uint64_t name_bytes(const struct simpler_scope_model *m, uint32_t id)
 {
-    struct simpler_scope_peak peak;
-    uint64_t greatest = 0, names = 0;
-
-    for (uint32_t row = 0; simpler_scope_model_peak(m, row, &peak); row++)
-        greatest = peak.point.value > greatest ? peak.point.value : greatest;
-    for (uint32_t id = 0; m->sites.count > 2000 && id < m->sites.count; id++) {
-        size_t bytes = strlen(m->sites.texts[id]);
-        names += bytes > SIMPLER_PANEL_NAME_BYTES ? SIMPLER_PANEL_NAME_BYTES : bytes;
-    }
-    return 13 + digits(m->counts.pairs) + digits(greatest) + digits(m->sites.count) +
-           (m->sites.count == 0 ? 0 : names / m->sites.count);
+    size_t bytes = strlen(m->sites.texts[id]);
+    return bytes > SIMPLER_PANEL_NAME_BYTES ? SIMPLER_PANEL_NAME_BYTES : bytes;
 }
 
+/* All names of the sites in the list for the hover, at most MANY_SITES of them. */
+static uint64_t listed_name_bytes(const struct simpler_scope_model *m)
+{
+    uint64_t bytes = 0;
+    for (uint32_t id = 0; id < m->sites.count && id < MANY_SITES; id++)
+        bytes += name_bytes(m, id) + 3;
+    return bytes;
+}
+
+/* Bytes of one point: its places in the drawing, its data, and its share of further names. */
+static uint64_t point_bytes(const struct simpler_scope_model *m, uint64_t *whole_names)
+{
+    struct simpler_scope_peak peak;
+    uint64_t greatest = 0, share = 0;
+
+    *whole_names = 0;
+    for (uint32_t row = 0; simpler_scope_model_peak(m, row, &peak); row++) {
+        greatest = peak.point.value > greatest ? peak.point.value : greatest;
+        /* Top Peaks and Max use; names are whole there. */
+        *whole_names += 2 * strlen(m->sites.texts[peak.point.site]);
+    }
+    if (m->sites.count > MANY_SITES)
+        share = 3 + listed_name_bytes(m) / MANY_SITES;
+    return 17 + digits(m->counts.pairs) + digits(greatest) + digits(m->sites.count) + share;
+}
+
+/* Fewer columns where there are many curves, long numbers or many names. */
 static void thin_curves(struct simpler_scope_model *m)
 {
     const uint64_t lines =
         (uint64_t)m->ring_count * SIMPLER_SCOPE_RINGED_NUM * SIMPLER_SCOPE_METRIC_NUM + 1;
-    uint64_t columns = CURVE_BYTES / (2 * lines * point_bytes(m));
+    uint64_t whole_names;
+    const uint64_t each = 2 * lines * point_bytes(m, &whole_names);
+    const uint64_t names = whole_names + listed_name_bytes(m);
+    uint64_t columns = names < CURVE_BYTES ? (CURVE_BYTES - names) / each : 0;
 
     columns = columns > MAX_COLUMNS ? MAX_COLUMNS : columns < MIN_COLUMNS ? MIN_COLUMNS : columns;
     for (uint32_t i = 0; i < m->ring_count; i++) {
@@ -158,11 +181,14 @@ static void card(FILE *out, const struct simpler_scope_model *m, const struct si
     simpler_panel_capacity(out, p);
     (void)fputs("</p>\n<p>Driven by <b class=\"site\">", out);
     simpler_panel_name(out, m, p->point.site);
-    (void)fprintf(out, "</b>, scope %" PRIu64 ", ring_depth %" PRIu64 "%s", p->point.index, p->ring,
-                  p->point.value == 0 ? "." : ", ");
-    if (p->point.value > 0)
+    (void)fprintf(out, "</b>, scope %" PRIu64 ", ring_depth %" PRIu64, p->point.index, p->ring);
+    if (p->point.value == 0)
+        (void)fputs(".", out);
+    else if (p->own == p->point.value)
+        (void)fputs(", which added <b>100.00%</b> of it.", out);
+    else
         (void)fprintf(
-            out, "which added <b>%s</b> of it; the rest was there when it began.",
+            out, ", which added <b>%s</b> of it; the rest was there when it began.",
             simpler_report_text_percent(buffer, 100.0 * (double)p->own / (double)p->point.value));
     (void)fputs("</p>\n</article>\n", out);
 }
