@@ -9,6 +9,8 @@
 #include "simpler/version.h"
 
 const struct simpler_command *const simpler_commands[] = {
+    &simpler_cmd_run,
+    &simpler_cmd_info,
     &simpler_cmd_scope_stats_plot,
     &simpler_cmd_dump_viewer,
     &simpler_cmd_help,

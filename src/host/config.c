@@ -115,8 +115,7 @@ int simpler_config_parse(const struct simpler_config_size *size, const char *tex
 
     if (!simpler_text_parse_list(text, parsed, size->count)) {
         (void)snprintf(message, message_bytes, "'%.60s' is not %s", text,
-                       size->count == 1 ? "one number"
-                                        : "one number or four with commas between");
+                       size->count == 1 ? "one number" : "one number or four with commas between");
         return SIMPLER_EINVAL;
     }
     for (uint32_t i = 0; i < size->count; i++) {

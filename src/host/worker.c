@@ -66,8 +66,8 @@ static int find_platform(const struct simpler_worker_config *config,
     if (platform == NULL)
         return no_platform(config->platform);
     if (config->device_id < 0 || (uint32_t)config->device_id >= platform->device_count) {
-        SIMPLER_ERROR("platform %s has no device %d; its devices are 0 to %" PRIu32,
-                      platform->name, config->device_id, platform->device_count - 1);
+        SIMPLER_ERROR("platform %s has no device %d; its devices are 0 to %" PRIu32, platform->name,
+                      config->device_id, platform->device_count - 1);
         return SIMPLER_EINVAL;
     }
     *out = platform;

@@ -15,8 +15,8 @@
 #include "simpler/log.h"
 
 static const char *const variables[] = {
-    "SIMPLER_RING_TASK_WINDOW", "SIMPLER_RING_HEAP",  "SIMPLER_RING_DEP_POOL", "SIMPLER_TENSORMAP",
-    "PTO2_RING_TASK_WINDOW",    "PTO2_RING_HEAP",     "PTO2_RING_DEP_POOL",    "PTO2_TENSORMAP",
+    "SIMPLER_RING_TASK_WINDOW", "SIMPLER_RING_HEAP", "SIMPLER_RING_DEP_POOL", "SIMPLER_TENSORMAP",
+    "PTO2_RING_TASK_WINDOW",    "PTO2_RING_HEAP",    "PTO2_RING_DEP_POOL",    "PTO2_TENSORMAP",
 };
 static struct simpler_runtime_env environment;
 static char last_line[1024];
@@ -44,9 +44,13 @@ static int clean(void **state)
 
 static const struct simpler_platform *platform(void)
 {
-    static const struct simpler_platform chip = {
-        .name = "chip", .min_threads = 2, .max_threads = 4, .max_clusters = 24,
-        .default_clusters = 8, .device_count = 1, .default_hazards = SIMPLER_HAZARDS_RAW};
+    static const struct simpler_platform chip = {.name = "chip",
+                                                 .min_threads = 2,
+                                                 .max_threads = 4,
+                                                 .max_clusters = 24,
+                                                 .default_clusters = 8,
+                                                 .device_count = 1,
+                                                 .default_hazards = SIMPLER_HAZARDS_RAW};
     return &chip;
 }
 

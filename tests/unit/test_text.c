@@ -13,8 +13,18 @@ static void unsigned_numbers_are_strict(void **state)
 {
     (void)state;
     uint64_t value = 7;
-    const char *bad[] = {"",    " ",  "-1",   "+1",     "1x", "0x10", "1 2",
-                         "1.5", "1,", "1e3", "18446744073709551616", "99999999999999999999999"};
+    const char *bad[] = {"",
+                         " ",
+                         "-1",
+                         "+1",
+                         "1x",
+                         "0x10",
+                         "1 2",
+                         "1.5",
+                         "1,",
+                         "1e3",
+                         "18446744073709551616",
+                         "99999999999999999999999"};
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         assert_false(simpler_text_parse_u64(bad[i], &value));

@@ -257,11 +257,11 @@ static void bad_runs_are_refused_before_the_device(void **state)
     assert_int_equal(simpler_tensor_init(&tensors[0], &scalar, shape, 1, SIMPLER_DTYPE_INT8), 0);
     tensors[1] = tensors[0];
     struct simpler_orch_args args = {.tensor = tensors, .tensor_count = 2};
-#define REFUSED(word)                                                                          \
-    do {                                                                                       \
-        assert_int_equal(simpler_worker_run(worker, handle, &args, &config, NULL),             \
-                         SIMPLER_EINVAL);                                                      \
-        said(word);                                                                            \
+#define REFUSED(word)                                                              \
+    do {                                                                           \
+        assert_int_equal(simpler_worker_run(worker, handle, &args, &config, NULL), \
+                         SIMPLER_EINVAL);                                          \
+        said(word);                                                                \
     } while (0)
     REFUSED("run of plain: 3 arguments are expected, 2 are there");
     args.scalar_count = 1;

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# simpler info: what the host offers, for people and for machines (SY-06: the
+# environment that is in force).
+set -u
+fail() { echo "FAILED: $*"; exit 1; }
+unset SIMPLER_RING_TASK_WINDOW SIMPLER_RING_HEAP SIMPLER_RING_DEP_POOL SIMPLER_TENSORMAP
+unset PTO2_RING_TASK_WINDOW PTO2_RING_HEAP PTO2_RING_DEP_POOL
+
+text=$("$SIMPLER" info) || fail "exit status"
+grep -q "^simpler [0-9.]*, [0-9]* usable CPUs$" <<<"$text" || fail "version and CPUs"
+grep -q '^cpu .*(default)$' <<<"$text" || fail "cpu is the default platform"
+grep -Eq '^a2a3sim +2-4 \([2-4]\) +1-24 \(8\) +0-15 +raw ' <<<"$text" || fail "the chip's limits"
+grep -Eq '^ring_task_window +16384  a power of two from 4' <<<"$text" || fail "window"
+grep -Eq '^ring_heap +268435456 ' <<<"$text" || fail "heap"
+grep -Eq '^tensormap +65536 ' <<<"$text" || fail "tensormap"
+grep -q 'none is set; there are SIMPLER_RING_TASK_WINDOW' <<<"$text" || fail "no variables"
+
+# One CPU in the mask is one usable CPU, whatever the quota.
+taskset -c "$(awk '/Cpus_allowed_list/ { split($2, a, "[,-]"); print a[1] }' /proc/self/status)" \
+    "$SIMPLER" info | grep -q ', 1 usable CPUs$' || fail "affinity"
+
+text=$(SIMPLER_RING_HEAP=4096 PTO2_RING_DEP_POOL=8,8,8,9 SIMPLER_TENSORMAP=3 "$SIMPLER" info) ||
+    fail "exit status with variables"
+grep -q '^  SIMPLER_RING_HEAP=4096 (in force)$' <<<"$text" || fail "in force"
+grep -q '^  PTO2_RING_DEP_POOL=8,8,8,9 (in force)$' <<<"$text" || fail "earlier spelling"
+grep -q '^  SIMPLER_TENSORMAP is ignored: 3 is not legal' <<<"$text" || fail "ignored"
+
+dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
+mkdir -p "$dir/build/scenes" && touch "$dir/build/scenes/lonely.so" "$dir/build/scenes/other.txt"
+SIMPLER_TENSORMAP='"x' "$SIMPLER" info --json >"$dir/info.json" || fail "--json"
+(cd "$dir" && "$SIMPLER" info) | grep -q '^  lonely  *build/scenes/lonely.so$' || fail "scenes"
+/usr/bin/python3 - "$dir/info.json" <<'PY' || fail "the JSON document"
+import json, sys
+info = json.load(open(sys.argv[1]))
+assert set(info) == {"version", "usable_cpus", "platforms", "sizes", "environment", "scenes"}
+by_name = {p["name"]: p for p in info["platforms"]}
+assert by_name["a2a3sim"]["counter_hz"] == 50000000
+assert by_name["cpu"]["min_threads"] == 1 and by_name["cpu"]["max_threads"] == 256
+assert by_name["cpu"]["default_hazards"] == "all"
+assert [s["default"] for s in info["sizes"]] == [16384, 268435456, 16384, 65536]
+variable, = info["environment"]
+assert variable["value"] == '"x' and not variable["in_force"] and "one number" in variable["problem"]
+PY
+
+err=$("$SIMPLER" info --jsn 2>&1 >/dev/null); [ $? -eq 2 ] || fail "an unknown option exits 2"
+grep -q "there is no '--jsn'; there is: --json" <<<"$err" || fail "the valid option is named"
+"$SIMPLER" help info | grep -q '^usage: simpler info' || fail "help"
+if [ -w /dev/full ]; then
+    "$SIMPLER" info >/dev/full 2>/dev/null; [ $? -eq 1 ] || fail "a full disk exits 1"
+fi
+echo ok

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* simpler info: what this host offers and what a run would get. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "json_writer.h"
+#include "scene_loader.h"
+#include "simpler/info.h"
+#include "simpler/version.h"
+
+static const char *hazards_name(uint32_t hazards)
+{
+    return hazards == SIMPLER_HAZARDS_ALL ? "all" : "raw";
+}
+
+/* ---- text ---- */
+
+static void print_platforms(void)
+{
+    struct simpler_platform_info p;
+
+    (void)printf("\n%-10s %-12s %-14s %-9s %-8s %s\n", "platform", "threads", "clusters", "devices",
+                 "hazards", "");
+    for (uint32_t i = 0; simpler_info_platform(i, &p) == 0; i++) {
+        char threads[40], clusters[40], devices[40];
+        (void)snprintf(threads, sizeof(threads), "%" PRIu32 "-%" PRIu32 " (%" PRIu32 ")",
+                       p.min_threads, p.max_threads, p.default_threads);
+        (void)snprintf(clusters, sizeof(clusters), "1-%" PRIu32 " (%" PRIu32 ")", p.max_clusters,
+                       p.default_clusters);
+        (void)snprintf(devices, sizeof(devices), "0-%" PRIu32, p.device_count - 1);
+        (void)printf("%-10s %-12s %-14s %-9s %-8s %s%s\n", p.name, threads, clusters,
+                     p.device_count == 1 ? "0" : devices, hazards_name(p.default_hazards),
+                     p.description, i == 0 ? " (default)" : "");
+    }
+}
+
+static void print_sizes(void)
+{
+    struct simpler_size_info size;
+
+    (void)printf("\n%-18s %12s  %s\n", "size", "default", "legal");
+    for (uint32_t i = 0; simpler_info_size(i, &size) == 0; i++)
+        (void)printf("%-18s %12" PRIu64 "  %s %s%s\n", size.field, size.default_value, size.legal,
+                     size.unit, size.count > 1 ? ", each ring" : "");
+}
+
+static void print_variables(void)
+{
+    struct simpler_variable_info v;
+    uint32_t count = 0;
+
+    (void)puts("\nenvironment");
+    for (; simpler_info_variable(count, &v) == 0; count++) {
+        if (v.problem[0] == '\0')
+            (void)printf("  %s=%s (in force)\n", v.name, v.value);
+        else
+            (void)printf("  %s is ignored: %s\n", v.name, v.problem);
+    }
+    if (count == 0) {
+        struct simpler_size_info size;
+        (void)fputs("  none is set; there are", stdout);
+        for (uint32_t i = 0; simpler_info_size(i, &size) == 0; i++)
+            (void)printf("%s %s", i == 0 ? "" : ",", size.variable);
+        (void)putchar('\n');
+    }
+}
+
+static void print_scenes(const struct simpler_scene_names *names)
+{
+    (void)puts("\nscenes");
+    for (size_t i = 0; i < names->count; i++)
+        (void)printf("  %-20s %s/%s.so\n", names->text[i], names->dir[i], names->text[i]);
+    if (names->count == 0)
+        (void)puts("  none was found");
+}
+
+/* ---- JSON ---- */
+
+static void write_platforms(struct simpler_json_writer *w)
+{
+    struct simpler_platform_info p;
+
+    simpler_json_writer_open(w, "platforms", '[');
+    for (uint32_t i = 0; simpler_info_platform(i, &p) == 0; i++) {
+        simpler_json_writer_open(w, NULL, '{');
+        simpler_json_writer_string(w, "name", p.name);
+        simpler_json_writer_string(w, "description", p.description);
+        simpler_json_writer_u64(w, "min_threads", p.min_threads);
+        simpler_json_writer_u64(w, "max_threads", p.max_threads);
+        simpler_json_writer_u64(w, "default_threads", p.default_threads);
+        simpler_json_writer_u64(w, "max_clusters", p.max_clusters);
+        simpler_json_writer_u64(w, "default_clusters", p.default_clusters);
+        simpler_json_writer_u64(w, "device_count", p.device_count);
+        simpler_json_writer_u64(w, "counter_hz", p.counter_hz);
+        simpler_json_writer_string(w, "default_hazards", hazards_name(p.default_hazards));
+        simpler_json_writer_close(w, '}');
+    }
+    simpler_json_writer_close(w, ']');
+}
+
+static void write_sizes(struct simpler_json_writer *w)
+{
+    struct simpler_size_info size;
+
+    simpler_json_writer_open(w, "sizes", '[');
+    for (uint32_t i = 0; simpler_info_size(i, &size) == 0; i++) {
+        simpler_json_writer_open(w, NULL, '{');
+        simpler_json_writer_string(w, "field", size.field);
+        simpler_json_writer_string(w, "variable", size.variable);
+        simpler_json_writer_u64(w, "count", size.count);
+        simpler_json_writer_string(w, "unit", size.unit);
+        simpler_json_writer_u64(w, "default", size.default_value);
+        simpler_json_writer_u64(w, "min", size.min);
+        simpler_json_writer_u64(w, "max", size.max);
+        simpler_json_writer_string(w, "legal", size.legal);
+        simpler_json_writer_close(w, '}');
+    }
+    simpler_json_writer_close(w, ']');
+}
+
+static void write_variables(struct simpler_json_writer *w)
+{
+    struct simpler_variable_info v;
+
+    simpler_json_writer_open(w, "environment", '[');
+    for (uint32_t i = 0; simpler_info_variable(i, &v) == 0; i++) {
+        simpler_json_writer_open(w, NULL, '{');
+        simpler_json_writer_string(w, "name", v.name);
+        simpler_json_writer_string(w, "value", v.value);
+        simpler_json_writer_bool(w, "in_force", v.problem[0] == '\0');
+        simpler_json_writer_string(w, "problem", v.problem);
+        simpler_json_writer_close(w, '}');
+    }
+    simpler_json_writer_close(w, ']');
+}
+
+static void write_scenes(struct simpler_json_writer *w, const struct simpler_scene_names *names)
+{
+    char path[600];
+
+    simpler_json_writer_open(w, "scenes", '[');
+    for (size_t i = 0; i < names->count; i++) {
+        (void)snprintf(path, sizeof(path), "%s/%s.so", names->dir[i], names->text[i]);
+        simpler_json_writer_open(w, NULL, '{');
+        simpler_json_writer_string(w, "name", names->text[i]);
+        simpler_json_writer_string(w, "path", path);
+        simpler_json_writer_close(w, '}');
+    }
+    simpler_json_writer_close(w, ']');
+}
+
+static void write_json(const struct simpler_scene_names *names)
+{
+    struct simpler_json_writer w;
+
+    simpler_json_writer_init(&w, stdout);
+    simpler_json_writer_open(&w, NULL, '{');
+    simpler_json_writer_string(&w, "version", SIMPLER_VERSION);
+    simpler_json_writer_u64(&w, "usable_cpus", simpler_info_usable_cpus());
+    write_platforms(&w);
+    write_sizes(&w);
+    write_variables(&w);
+    write_scenes(&w, names);
+    simpler_json_writer_close(&w, '}');
+}
+
+static int run_info(int argc, char **argv)
+{
+    bool json = argc == 2 && strcmp(argv[1], "--json") == 0;
+
+    if (argc > 1 && !json)
+        return simpler_commands_usage_error("info", "there is no '%s'; there is: --json", argv[1]);
+    struct simpler_scene_names *names = malloc(sizeof(*names));
+    if (names == NULL) {
+        (void)fputs("simpler info: out of memory\n", stderr);
+        return SIMPLER_EXIT_FAILED;
+    }
+    simpler_scene_loader_list(names);
+    if (json) {
+        write_json(names);
+    } else {
+        (void)printf("simpler %s, %" PRIu32 " usable CPUs\n", SIMPLER_VERSION,
+                     simpler_info_usable_cpus());
+        print_platforms();
+        print_sizes();
+        print_variables();
+        print_scenes(names);
+    }
+    free(names);
+    return fflush(stdout) == 0 && ferror(stdout) == 0 ? SIMPLER_EXIT_OK : SIMPLER_EXIT_FAILED;
+}
+
+const struct simpler_command simpler_cmd_info = {
+    .name = "info",
+    .purpose = "tells what this host offers: platforms, sizes, scenes",
+    .help = "usage: simpler info [--json]\n"
+            "\n"
+            "Version, usable CPUs, platforms with their limits (defaults in brackets), sizes\n"
+            "of rings, pools and map, environment variables in force, and the scenes that\n"
+            "`simpler run` finds by name.\n",
+    .run = run_info,
+};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_TOOLS_RUN_RECORD_H
+#define SIMPLER_TOOLS_RUN_RECORD_H
+
+/* What the rounds of one case did; the reports read nothing else. */
+#include "run_plan.h"
+
+enum simpler_run_golden {
+    SIMPLER_GOLDEN_NOT_REACHED, /* the run failed before */
+    SIMPLER_GOLDEN_SKIPPED,     /* as asked, or the scene has none */
+    SIMPLER_GOLDEN_RIGHT,
+    SIMPLER_GOLDEN_WRONG,
+    SIMPLER_GOLDEN_FAILED /* the comparison itself failed */
+};
+
+struct simpler_run_round {
+    uint64_t wall_ns;
+    int status; /* of the run, or of prepare */
+    bool passed;
+};
+
+struct simpler_run_record {
+    const struct simpler_run_case *plan;
+    struct simpler_run_round *rounds;
+    uint32_t round_count; /* that were begun */
+    uint32_t failed_count;
+    /* Of the first round that failed, else of the last. */
+    struct simpler_run_result result;
+    enum simpler_run_golden golden;
+    char golden_message[1024];
+    char prepare_message[1024]; /* why prepare failed, else empty */
+};
+
+/* Everything that a report needs. */
+struct simpler_run_summary {
+    const struct simpler_scene *scene;
+    const char *path;
+    const struct simpler_run_options *options;
+    const struct simpler_run_plan *plan;
+    struct simpler_run_record *records; /* one a case, in order */
+    uint32_t record_count;              /* that were begun */
+    bool interrupted;
+};
+
+/* Wall times of the rounds that passed: median, least, greatest; false when there are none. */
+bool simpler_run_record_times(const struct simpler_run_record *record, uint64_t *median,
+                              uint64_t *min, uint64_t *max);
+/* Cases that were begun and whose rounds all passed. */
+uint32_t simpler_run_record_passed(const struct simpler_run_summary *summary);
+const char *simpler_run_record_golden(enum simpler_run_golden golden);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One round is prepare, run, check, finish; the first failed one of a case is kept. */
+#include "run_rounds.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "run_watch.h"
+
+/* What one round leaves; a record takes it over or not. */
+struct round_outcome {
+    struct simpler_run_result result;
+    enum simpler_run_golden golden;
+    char golden_message[1024];
+    char prepare_message[1024];
+};
+
+/* A result that says no more than the status says so in words. */
+static void complete_message(struct simpler_run_result *result, int status)
+{
+    result->status = status;
+    if (status != 0 && result->message[0] == '\0')
+        (void)snprintf(result->message, sizeof(result->message), "%s: %s",
+                       simpler_status_name(status), simpler_status_text(status));
+}
+
+static bool check_golden(const struct simpler_run_summary *s, struct simpler_scene_run *run,
+                         struct round_outcome *out)
+{
+    out->golden = SIMPLER_GOLDEN_SKIPPED;
+    if (s->options->skip_golden || s->scene->check == NULL)
+        return true;
+    int rc = s->scene->check(run, out->golden_message, sizeof(out->golden_message));
+    out->golden = rc == 0   ? SIMPLER_GOLDEN_RIGHT
+                  : rc == 1 ? SIMPLER_GOLDEN_WRONG
+                            : SIMPLER_GOLDEN_FAILED;
+    if (rc != 0 && rc != 1 && out->golden_message[0] == '\0')
+        (void)snprintf(out->golden_message, sizeof(out->golden_message), "%s",
+                       simpler_status_text(rc));
+    return rc == 0;
+}
+
+/* Returns whether the round passed. */
+static bool run_prepared(const struct simpler_run_summary *s, struct simpler_scene_run *run,
+                         uint32_t handle, const struct simpler_run_case *c, const char *label,
+                         struct round_outcome *out)
+{
+    if (simpler_run_watch_interrupted()) {
+        complete_message(&out->result, SIMPLER_ECANCELED);
+        return false;
+    }
+    simpler_run_watch_begin(label);
+    int rc = simpler_worker_run(run->worker, handle, &run->args, &c->config, &out->result);
+    simpler_run_watch_end();
+    complete_message(&out->result, rc);
+    if (rc != 0)
+        return false;
+    return check_golden(s, run, out) && out->result.stats.unordered_pairs == 0;
+}
+
+static bool run_round(const struct simpler_run_summary *s, struct simpler_worker *worker,
+                      uint32_t handle, const struct simpler_run_case *c, const char *label,
+                      struct round_outcome *out)
+{
+    struct simpler_scene_run run = {
+        .scene = s->scene, .scene_case = c->scene_case, .param = c->params, .worker = worker};
+    bool passed = false;
+    int rc = 0;
+
+    memset(out, 0, sizeof(*out));
+    if (s->scene->prepare != NULL)
+        rc = s->scene->prepare(&run, out->prepare_message, sizeof(out->prepare_message));
+    if (rc == 0) {
+        out->prepare_message[0] = '\0';
+        passed = run_prepared(s, &run, handle, c, label, out);
+    } else {
+        out->result.status = rc;
+        if (out->prepare_message[0] == '\0')
+            (void)snprintf(out->prepare_message, sizeof(out->prepare_message), "%s",
+                           simpler_status_text(rc));
+    }
+    if (s->scene->finish != NULL)
+        s->scene->finish(&run);
+    return passed;
+}
+
+/* The first failure stays; until then the latest round does. */
+static void keep(struct simpler_run_record *record, const struct round_outcome *out, bool passed)
+{
+    struct simpler_run_round *round = &record->rounds[record->round_count++];
+
+    round->wall_ns = out->result.stats.wall_ns;
+    round->status = out->result.status;
+    round->passed = passed;
+    if (record->failed_count == 0) {
+        record->result = out->result;
+        record->golden = out->golden;
+        memcpy(record->golden_message, out->golden_message, sizeof(record->golden_message));
+        memcpy(record->prepare_message, out->prepare_message, sizeof(record->prepare_message));
+    }
+    record->failed_count += !passed;
+}
+
+/* Returns whether to go on. */
+static bool run_case(const struct simpler_run_summary *s, struct simpler_worker *worker,
+                     uint32_t handle, struct simpler_run_record *record)
+{
+    static struct round_outcome out; /* some kilobytes, of this thread alone */
+    char label[256];
+
+    for (uint32_t i = 0; i < s->options->rounds; i++) {
+        if (simpler_run_watch_interrupted())
+            return false;
+        int length = snprintf(label, sizeof(label), "%.100s %.100s", s->scene->name,
+                              record->plan->scene_case->name);
+        if (s->options->rounds > 1)
+            (void)snprintf(label + length, sizeof(label) - (size_t)length,
+                           " round %" PRIu32 "/%" PRIu32, i + 1, s->options->rounds);
+        bool passed = run_round(s, worker, handle, record->plan, label, &out);
+        keep(record, &out, passed);
+        if (!passed && s->options->exit_first)
+            return false;
+    }
+    return true;
+}
+
+void simpler_run_rounds(struct simpler_run_summary *summary, struct simpler_worker *worker,
+                        uint32_t handle)
+{
+    bool go_on = true;
+
+    for (uint32_t i = 0; go_on && i < summary->plan->count; i++) {
+        struct simpler_run_record *record = &summary->records[i];
+        record->plan = &summary->plan->cases[i];
+        go_on = run_case(summary, worker, handle, record);
+        if (record->round_count != 0)
+            summary->record_count = i + 1;
+    }
+    summary->interrupted = simpler_run_watch_interrupted();
+}
