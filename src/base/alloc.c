@@ -15,6 +15,17 @@ void *simpler_alloc_zeroed(size_t count, size_t bytes)
     return calloc(count, bytes);
 }
 
+void *simpler_alloc_aligned(size_t count, size_t bytes)
+{
+    if (bytes == 0 || count > (SIZE_MAX - 63) / bytes || SIMPLER_FAILPOINT(ALLOC))
+        return NULL;
+    size_t total = (count * bytes + 63) / 64 * 64;
+    void *block = aligned_alloc(64, total);
+    if (block != NULL)
+        memset(block, 0, total);
+    return block;
+}
+
 void *simpler_alloc_resize(void *block, size_t count, size_t bytes)
 {
     if (bytes != 0 && count > SIZE_MAX / bytes)
