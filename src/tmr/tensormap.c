@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One access: find the form of the view, its buffer, its class and cell, and
+ * the cell's entry; search the buffer's other classes; record the task.  The
+ * steps have shortcuts for what was met last, because most tasks of a program
+ * use few forms and neighbouring cells.
+ *
+ * Overlap is by buffer address, as the task model has it: memory that is
+ * reached through two addresses is two buffers here.
+ */
+#include "tmr/tensormap.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/memory.h"
+#include "tmr/tensormap_class.h"
+#include "tmr/tensormap_entry.h"
+#include "tmr/tensormap_search.h"
+
+/* Records that a task can need at most. */
+#define TASK_RECORDS (2 * SIMPLER_MAX_TENSORS)
+/* Starts and extents from here on are not told apart: 8 times this are 2^61 bytes. */
+#define LARGE_BITS 58
+
+static int open_pool(struct simpler_tensormap_pool *pool, uint64_t records, size_t record_bytes)
+{
+    pool->end = (uint32_t)records;
+    pool->bytes = (size_t)records * record_bytes;
+    pool->memory = simpler_memory_map(pool->bytes);
+    return pool->memory != NULL ? 0 : SIMPLER_ENOMEM;
+}
+
+static int open_table(struct simpler_tensormap_table *table, uint64_t records)
+{
+    uint32_t bits = 6;
+    while (bits < 28 && (UINT64_C(1) << bits) < records)
+        bits++;
+    table->shift = 64 - bits;
+    table->mask = (UINT32_C(1) << bits) - 1;
+    table->bytes = sizeof(uint32_t) << bits;
+    table->head = simpler_memory_map(table->bytes);
+    return table->head != NULL ? 0 : SIMPLER_ENOMEM;
+}
+
+static int open_counts(struct simpler_tensormap *map, const struct simpler_tensormap_config *config)
+{
+    for (int i = 0; i < CHIP_MAX_RING_DEPTH; i++)
+        map->counts_bytes += config->window[i];
+    map->counts = simpler_memory_map(map->counts_bytes);
+    if (map->counts == NULL)
+        return SIMPLER_ENOMEM;
+    uint8_t *next = map->counts;
+    for (int i = 0; i < CHIP_MAX_RING_DEPTH; i++) {
+        map->count[i] = next;
+        map->window_mask[i] = config->window[i] - 1;
+        next += config->window[i];
+    }
+    return 0;
+}
+
+/*
+ * Every live entry and every node has an access of a live task of its own, so
+ * their number is bounded by the windows.  The rest is room for dead ones.
+ */
+static int open_pools(struct simpler_tensormap *map, uint64_t accesses)
+{
+    uint64_t most = UINT32_MAX - 1;
+    uint64_t entries = accesses + 4 * TASK_RECORDS;
+    uint64_t nodes = 2 * accesses + 4 * TASK_RECORDS;
+    entries = entries < most ? entries : most;
+    nodes = nodes < most ? nodes : most;
+    int rc = open_pool(&map->entries, entries, sizeof(*map->entry));
+    rc = rc == 0 ? open_pool(&map->places, entries, sizeof(*map->place)) : rc;
+    rc = rc == 0 ? open_pool(&map->nodes, nodes, sizeof(*map->node)) : rc;
+    rc = rc == 0 ? open_pool(&map->classes, entries + 2, sizeof(*map->class)) : rc;
+    rc = rc == 0 ? open_pool(&map->buffers, entries + 2, sizeof(*map->buffer)) : rc;
+    rc = rc == 0 ? open_pool(&map->forms, entries + 2, sizeof(*map->form)) : rc;
+    map->entry = map->entries.memory;
+    map->place = map->places.memory;
+    map->node = map->nodes.memory;
+    map->class = map->classes.memory;
+    map->buffer = map->buffers.memory;
+    map->form = map->forms.memory;
+    return rc;
+}
+
+static int open_all(struct simpler_tensormap *map, const struct simpler_tensormap_config *config)
+{
+    uint64_t accesses = 0;
+    for (int i = 0; i < CHIP_MAX_RING_DEPTH; i++)
+        accesses += (uint64_t)config->window[i] * SIMPLER_MAX_TENSORS;
+    map->capacity = config->capacity;
+    map->alive = config->alive;
+    int rc = open_counts(map, config);
+    rc = rc == 0 ? open_pools(map, accesses) : rc;
+    rc = rc == 0 ? open_table(&map->entry_table, 2 * (uint64_t)config->capacity) : rc;
+    rc = rc == 0 ? open_table(&map->buffer_table, 2 * (uint64_t)config->capacity) : rc;
+    return rc == 0 ? open_table(&map->form_table, config->capacity) : rc;
+}
+
+int simpler_tensormap_open(const struct simpler_tensormap_config *config,
+                           struct simpler_tensormap **out)
+{
+    struct simpler_tensormap *map = simpler_alloc_zeroed(1, sizeof(*map));
+    if (map == NULL)
+        return SIMPLER_ENOMEM;
+    int rc = open_all(map, config);
+    if (rc != 0) {
+        simpler_tensormap_close(map);
+        return rc;
+    }
+    simpler_tensormap_reset(map, config->track_readers);
+    *out = map;
+    return 0;
+}
+
+void simpler_tensormap_close(struct simpler_tensormap *map)
+{
+    if (map == NULL)
+        return;
+    struct simpler_tensormap_pool *pool[] = {&map->entries, &map->places,  &map->nodes,
+                                             &map->classes, &map->buffers, &map->forms};
+    for (size_t i = 0; i < sizeof(pool) / sizeof(pool[0]); i++)
+        simpler_memory_unmap(pool[i]->memory, pool[i]->bytes);
+    simpler_memory_unmap(map->entry_table.head, map->entry_table.bytes);
+    simpler_memory_unmap(map->buffer_table.head, map->buffer_table.bytes);
+    simpler_memory_unmap(map->form_table.head, map->form_table.bytes);
+    simpler_memory_unmap(map->counts, map->counts_bytes);
+    simpler_alloc_free(map);
+}
+
+/* Only the last ids of a window's length can be counted. */
+static void reset_counts(struct simpler_tensormap *map)
+{
+    for (uint32_t ring = 0; ring < CHIP_MAX_RING_DEPTH; ring++) {
+        uint32_t window = map->window_mask[ring] + 1;
+        uint32_t to = map->counted_to[ring];
+        if (map->used != 0)
+            simpler_tensormap_retire(map, ring, to > window ? to - window : 0, to);
+        map->retired_to[ring] = 0;
+        map->counted_to[ring] = 0;
+    }
+    map->used = 0;
+}
+
+static void reset_pool(struct simpler_tensormap_pool *pool)
+{
+    pool->next = 1;
+    pool->free = 0;
+    pool->free_count = 0;
+}
+
+void simpler_tensormap_reset(struct simpler_tensormap *map, bool track_readers)
+{
+    reset_counts(map);
+    reset_pool(&map->entries);
+    reset_pool(&map->nodes);
+    reset_pool(&map->classes);
+    reset_pool(&map->buffers);
+    reset_pool(&map->forms);
+    for (uint32_t i = 0; i <= SIMPLER_TENSORMAP_SLOTS; i++) {
+        map->slot[i].form = 0;
+        map->slot[i].last_class = 0;
+    }
+    map->hand = 1;
+    map->next_base = 0;
+    map->last_addr = UINT64_MAX;
+    map->last_buffer = 0;
+    map->self = NO_TASK;
+    map->track_readers = track_readers;
+}
+
+void simpler_tensormap_retire(struct simpler_tensormap *map, uint32_t ring, uint32_t from,
+                              uint32_t to)
+{
+    uint8_t *count = map->count[ring];
+    uint32_t mask = map->window_mask[ring];
+    uint32_t gone = 0;
+    for (uint32_t id = from; id < to; id++) {
+        gone += count[id & mask];
+        count[id & mask] = 0;
+    }
+    map->used -= gone;
+    map->retired_to[ring] = to;
+}
+
+uint32_t simpler_tensormap_used(const struct simpler_tensormap *map)
+{
+    return map->used;
+}
+
+/* Records that a pool can still hand out. */
+static uint32_t left(const struct simpler_tensormap_pool *pool)
+{
+    return pool->end - pool->next + pool->free_count;
+}
+
+uint32_t simpler_tensormap_room(struct simpler_tensormap *map)
+{
+    if (SIMPLER_UNLIKELY(left(&map->entries) < TASK_RECORDS || left(&map->nodes) < TASK_RECORDS))
+        simpler_tensormap_entry_sweep_all(map);
+    uint32_t room = map->used < map->capacity ? map->capacity - map->used : 0;
+    room = room < left(&map->entries) ? room : left(&map->entries);
+    return room < left(&map->nodes) ? room : left(&map->nodes);
+}
+
+static bool slot_matches(const struct simpler_tensormap_slot *slot,
+                         const struct simpler_tensor *tensor)
+{
+    return slot->extent == tensor->extent && slot->run == 0 && slot->ndims == tensor->ndims &&
+           slot->dtype == tensor->dtype &&
+           memcmp(slot->shape, tensor->shape, sizeof(slot->shape)) == 0 &&
+           memcmp(slot->stride, tensor->stride, sizeof(slot->stride)) == 0;
+}
+
+/* The slot forgets its form, which others may still use. */
+static SIMPLER_NOINLINE void fill_slot(struct simpler_tensormap *map,
+                                       struct simpler_tensormap_slot *slot,
+                                       const struct simpler_tensor *tensor, uint64_t run)
+{
+    if (slot->form != 0)
+        map->form[slot->form].slots &= ~(UINT64_C(1) << (slot - map->slot));
+    slot->form = 0;
+    slot->last_class = 0;
+    slot->run = run;
+    slot->extent = tensor->extent;
+    slot->ndims = tensor->ndims;
+    slot->dtype = tensor->dtype;
+    memcpy(slot->shape, tensor->shape, sizeof(slot->shape));
+    memcpy(slot->stride, tensor->stride, sizeof(slot->stride));
+    simpler_view_form_init(&slot->view, tensor);
+}
+
+/* The extent and the start of the view are below 2^LARGE_BITS. */
+static struct simpler_tensormap_slot *find_slot(struct simpler_tensormap *map,
+                                                const struct simpler_tensor *tensor)
+{
+    uint64_t run = 0;
+    uint64_t key = tensor->extent ^ (uint64_t)tensor->shape[0] << 32 ^ tensor->stride[0];
+    if (tensor->is_contiguous) {
+        run = tensor->extent << simpler_dtype_shift(tensor->dtype);
+        key = run;
+    }
+    struct simpler_tensormap_slot *slot =
+        &map->slot[key * UINT64_C(0x9E3779B97F4A7C15) >> 32 & (SIMPLER_TENSORMAP_SLOTS - 1)];
+    if (run != 0 ? slot->run == run : slot_matches(slot, tensor))
+        return slot;
+    fill_slot(map, slot, tensor, run);
+    return slot;
+}
+
+/* A view too large to be told from the whole buffer. */
+static SIMPLER_COLD struct simpler_tensormap_slot *whole_slot(struct simpler_tensormap *map)
+{
+    static const struct simpler_tensor huge = {
+        .ndims = 2,
+        .extent = UINT64_MAX,
+        .shape = {UINT32_MAX, UINT32_MAX},
+        .stride = {UINT32_MAX, UINT32_MAX},
+        .dtype = SIMPLER_DTYPE_FLOAT64,
+    };
+    struct simpler_tensormap_slot *slot = &map->slot[SIMPLER_TENSORMAP_WHOLE];
+    if (slot->extent == 0)
+        fill_slot(map, slot, &huge, 0);
+    return slot;
+}
+
+/* The parts of the view and what the map has of them. */
+static void find_view(struct simpler_tensormap *map, const struct simpler_tensor *tensor,
+                      struct simpler_tensormap_view *view)
+{
+    struct simpler_tensormap_slot *slot =
+        SIMPLER_UNLIKELY((tensor->extent | tensor->start_offset) >> LARGE_BITS)
+            ? whole_slot(map)
+            : find_slot(map, tensor);
+    /* The last address names no buffer in the table; it goes with the one before. */
+    uint64_t addr = tensor->addr - (tensor->addr == UINT64_MAX);
+    view->slot = slot;
+    view->addr = addr;
+    view->start =
+        tensor->start_offset << simpler_dtype_shift(tensor->dtype) & slot->view.start_mask;
+    view->buffer_bytes = tensor->buffer_bytes;
+    view->class = 0;
+    view->entry = 0;
+    view->buffer =
+        addr == map->last_addr ? map->last_buffer : simpler_tensormap_class_find_buffer(map, addr);
+    if (view->buffer == 0)
+        return;
+    const struct simpler_tensormap_buffer *buffer = &map->buffer[view->buffer];
+    if (buffer->last_entry != 0 && buffer->last_start == view->start &&
+        buffer->last_form == slot->form) {
+        view->entry = buffer->last_entry;
+        view->class = (uint32_t)(map->entry[view->entry].key >> 32);
+        return;
+    }
+    uint32_t c = slot->last_class;
+    if (map->class[c].buffer == view->buffer && map->class[c].form == slot->form &&
+        buffer->class_count == buffer->grid_count &&
+        simpler_tensormap_class_cell(map, c, slot, view->start, &view->cell)) {
+        view->class = c;
+        view->entry = simpler_tensormap_probe(map, c, view->cell);
+        return;
+    }
+    simpler_tensormap_class_find(map, view);
+}
+
+/* Edges to the entries of the view and of those that overlap it. */
+static void push_edges(const struct simpler_tensormap_search *search)
+{
+    struct simpler_tensormap *map = search->map;
+    const struct simpler_tensormap_view *view = search->view;
+    if (view->entry != 0)
+        simpler_tensormap_search_push(search, view->entry);
+    if (view->buffer == 0)
+        return;
+    const struct simpler_tensormap_buffer *buffer = &map->buffer[view->buffer];
+    if (buffer->class_count != 1 || view->class == 0)
+        simpler_tensormap_search_others(search);
+}
+
+/* The view's entry, made if need be, counted for the current task. */
+static uint32_t own_entry(struct simpler_tensormap *map, struct simpler_tensormap_view *view)
+{
+    uint32_t e = view->entry;
+    if (e == 0)
+        e = simpler_tensormap_class_make_entry(map, view);
+    simpler_tensormap_entry_touch(map, e);
+    struct simpler_tensormap_buffer *buffer = &map->buffer[view->buffer];
+    if (buffer->class_count == 1 && buffer->grid_count == 1 &&
+        map->class[buffer->classes].entries == 1) {
+        buffer->last_entry = e;
+        buffer->last_start = view->start;
+        buffer->last_form = view->slot->form;
+    }
+    return e;
+}
+
+static void record_reader(struct simpler_tensormap *map, struct simpler_tensormap_view *view)
+{
+    if (view->entry != 0 && map->entry[view->entry].latest == map->self)
+        return;
+    uint32_t e = own_entry(map, view);
+    simpler_tensormap_entry_add_task(map, e, map->self);
+}
+
+/* @ordered: after all tasks of the entry, which it therefore replaces. */
+static void record_writer(struct simpler_tensormap *map, struct simpler_tensormap_view *view,
+                          bool ordered)
+{
+    uint32_t e = own_entry(map, view);
+    uint64_t before = map->entry[e].writer;
+    if (ordered)
+        simpler_tensormap_entry_clear_tasks(map, e);
+    else if (before != map->self && simpler_tensormap_is_alive(map, before))
+        simpler_tensormap_entry_add_task(map, e, before);
+    map->entry[e].writer = map->self;
+}
+
+void simpler_tensormap_access(struct simpler_tensormap *map, const struct simpler_tensor *tensor,
+                              enum simpler_tensor_use use, uint64_t self,
+                              struct simpler_edge_sink *sink)
+{
+    struct simpler_tensormap_view view;
+    bool write = use == SIMPLER_USE_INOUT || use == SIMPLER_USE_OUTPUT_EXISTING;
+    if (tensor->extent == 0 || (!write && use != SIMPLER_USE_INPUT))
+        return;
+    if (self != map->self)
+        simpler_tensormap_entry_set_self(map, self);
+    find_view(map, tensor, &view);
+    bool ordered = map->track_readers || use != SIMPLER_USE_OUTPUT_EXISTING;
+    struct simpler_tensormap_search search = {
+        .map = map,
+        .view = &view,
+        .sink = sink,
+        .writers = ordered,
+        .readers = write,
+        .remove = write && ordered,
+    };
+    if (ordered)
+        push_edges(&search);
+    if (write)
+        record_writer(map, &view, ordered);
+    else if (map->track_readers)
+        record_reader(map, &view);
+    else if (view.buffer != 0)
+        simpler_tensormap_class_release_buffer(map, view.buffer);
+}
+
+void simpler_tensormap_lookup(struct simpler_tensormap *map, const struct simpler_tensor *tensor,
+                              bool writers, bool readers, struct simpler_edge_sink *sink)
+{
+    struct simpler_tensormap_view view;
+    if (tensor->extent == 0)
+        return;
+    map->self = NO_TASK;
+    find_view(map, tensor, &view);
+    struct simpler_tensormap_search search = {
+        .map = map, .view = &view, .sink = sink, .writers = writers, .readers = readers};
+    push_edges(&search);
+    if (view.buffer != 0)
+        simpler_tensormap_class_release_buffer(map, view.buffer);
+}

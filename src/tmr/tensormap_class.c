@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Buffers, classes and forms are freed with their last entry, so their pools
+ * need no sweep of their own: an entry that is swept takes them along.
+ */
+#include "tmr/tensormap_class.h"
+
+#include <string.h>
+
+#include "tmr/tensormap_entry.h"
+
+#define LOOSE_LEVEL_MIN 6
+/* The address of a buffer that is not in use; no buffer begins at the last byte. */
+#define NO_BUFFER UINT64_MAX
+
+/* A record that was never used. */
+static uint32_t take(struct simpler_tensormap_pool *pool)
+{
+    SIMPLER_ASSERT(pool->next < pool->end);
+    return pool->next++;
+}
+
+uint32_t simpler_tensormap_class_find_buffer(struct simpler_tensormap *map, uint64_t addr)
+{
+    uint32_t bucket = simpler_tensormap_hash(&map->buffer_table, addr);
+    uint32_t b = simpler_tensormap_head(&map->buffer_table, &map->buffers, bucket);
+    while (b != 0 && map->buffer[b].addr != addr)
+        b = map->buffer[b].next;
+    if (b != 0) {
+        map->last_addr = addr;
+        map->last_buffer = b;
+    }
+    return b;
+}
+
+static uint32_t make_buffer(struct simpler_tensormap *map, uint64_t addr)
+{
+    struct simpler_tensormap_pool *pool = &map->buffers;
+    uint32_t bucket = simpler_tensormap_hash(&map->buffer_table, addr);
+    uint32_t head = simpler_tensormap_head(&map->buffer_table, pool, bucket);
+    if (head != 0 && map->buffer[head].bucket != bucket)
+        head = 0;
+    uint32_t b = pool->free;
+    if (b != 0)
+        pool->free = map->buffer[b].reserved;
+    else
+        b = take(pool);
+    struct simpler_tensormap_buffer *buffer = &map->buffer[b];
+    memset(buffer, 0, sizeof(*buffer));
+    buffer->addr = addr;
+    buffer->bucket = bucket;
+    buffer->next = head;
+    map->buffer_table.head[bucket] = b;
+    map->last_addr = addr;
+    map->last_buffer = b;
+    return b;
+}
+
+void simpler_tensormap_class_release_buffer(struct simpler_tensormap *map, uint32_t b)
+{
+    struct simpler_tensormap_buffer *buffer = &map->buffer[b];
+    if (buffer->class_count != 0 || b == map->pinned_buffer)
+        return;
+    uint32_t *link = &map->buffer_table.head[buffer->bucket];
+    while (*link != b)
+        link = &map->buffer[*link].next;
+    *link = buffer->next;
+    if (map->last_buffer == b) {
+        map->last_addr = NO_BUFFER;
+        map->last_buffer = 0;
+    }
+    buffer->addr = NO_BUFFER;
+    buffer->next = 0;
+    buffer->reserved = map->buffers.free;
+    map->buffers.free = b;
+}
+
+static bool same_box(const struct simpler_view_form *a, const struct simpler_view_form *b)
+{
+    return a->box.run == b->box.run && a->box.dims == b->box.dims &&
+           memcmp(a->box.stride, b->box.stride, a->box.dims * sizeof(uint64_t)) == 0 &&
+           memcmp(a->box.count, b->box.count, a->box.dims * sizeof(uint64_t)) == 0;
+}
+
+static uint64_t box_hash(const struct simpler_view_box *box)
+{
+    uint64_t hash = box->run;
+    for (uint32_t i = 0; i < box->dims; i++) {
+        hash = (hash ^ box->stride[i]) * UINT64_C(0xD6E8FEB86659FD93);
+        hash = (hash ^ hash >> 32 ^ box->count[i]) * UINT64_C(0xD6E8FEB86659FD93);
+    }
+    return hash;
+}
+
+static uint32_t find_form(const struct simpler_tensormap *map, const struct simpler_view_form *view,
+                          uint32_t bucket)
+{
+    uint32_t f = simpler_tensormap_head(&map->form_table, &map->forms, bucket);
+    while (f != 0 && (map->form[f].uses == 0 || !same_box(&map->form[f].view, view)))
+        f = map->form[f].next;
+    return f;
+}
+
+static uint32_t make_form(struct simpler_tensormap *map, const struct simpler_view_form *view,
+                          uint32_t bucket)
+{
+    struct simpler_tensormap_pool *pool = &map->forms;
+    uint32_t head = simpler_tensormap_head(&map->form_table, pool, bucket);
+    if (head != 0 && map->form[head].bucket != bucket)
+        head = 0;
+    uint32_t f = pool->free;
+    if (f != 0)
+        pool->free = map->form[f].reserved;
+    else
+        f = take(pool);
+    struct simpler_tensormap_form *form = &map->form[f];
+    form->view = *view;
+    form->slots = 0;
+    form->uses = 0;
+    form->bucket = bucket;
+    form->next = head;
+    map->form_table.head[bucket] = f;
+    return f;
+}
+
+/* The record of the slot's form, with one more use. */
+static uint32_t use_form(struct simpler_tensormap *map, struct simpler_tensormap_slot *slot)
+{
+    if (slot->form == 0) {
+        uint32_t bucket = simpler_tensormap_hash(&map->form_table, box_hash(&slot->view.box));
+        uint32_t f = find_form(map, &slot->view, bucket);
+        slot->form = f != 0 ? f : make_form(map, &slot->view, bucket);
+        map->form[slot->form].slots |= UINT64_C(1) << (slot - map->slot);
+    }
+    map->form[slot->form].uses++;
+    return slot->form;
+}
+
+void simpler_tensormap_class_release_form(struct simpler_tensormap *map, uint32_t f)
+{
+    struct simpler_tensormap_form *form = &map->form[f];
+    if (--form->uses != 0)
+        return;
+    uint32_t *link = &map->form_table.head[form->bucket];
+    while (*link != f)
+        link = &map->form[*link].next;
+    *link = form->next;
+    for (uint64_t slots = form->slots; slots != 0; slots &= slots - 1) {
+        struct simpler_tensormap_slot *slot = &map->slot[__builtin_ctzll(slots)];
+        if (slot->form == f)
+            slot->form = 0;
+    }
+    form->next = 0;
+    form->reserved = map->forms.free;
+    map->forms.free = f;
+}
+
+static uint32_t loose_level(const struct simpler_view_form *view)
+{
+    uint32_t level = 64 - (uint32_t)__builtin_clzll(view->box.span - 1 + (view->box.span == 1));
+    return level < LOOSE_LEVEL_MIN ? LOOSE_LEVEL_MIN : level;
+}
+
+static uint32_t find_loose_class(const struct simpler_tensormap *map, uint32_t b, uint32_t level)
+{
+    uint32_t c = map->buffer[b].classes;
+    while (c != 0 && (map->class[c].form != 0 || map->class[c].level != level))
+        c = map->class[c].next;
+    return c;
+}
+
+static uint32_t find_loose_entry(const struct simpler_tensormap *map,
+                                 const struct simpler_tensormap_view *view)
+{
+    uint32_t c = find_loose_class(map, view->buffer, loose_level(&view->slot->view));
+    if (c == 0)
+        return 0;
+    uint32_t cell = simpler_tensormap_loose_cell(&map->class[c], view -> start);
+    uint64_t key = simpler_tensormap_key(c, cell);
+    uint32_t e = simpler_tensormap_probe(map, c, cell);
+    while (e != 0 && (map->entry[e].key != key || map->place[e].start != view->start ||
+                      map->place[e].form != view->slot->form))
+        e = map->entry[e].next;
+    return e;
+}
+
+/*
+ * A view that has a loose entry keeps it, though a grid for it may have been
+ * made since: it has one entry at a time.
+ */
+void simpler_tensormap_class_find(struct simpler_tensormap *map,
+                                  struct simpler_tensormap_view *view)
+{
+    struct simpler_tensormap_slot *slot = view->slot;
+    struct simpler_tensormap_buffer *buffer = &map->buffer[view->buffer];
+    view->class = 0;
+    view->entry = 0;
+    if (slot->form == 0)
+        return;
+    if (buffer->class_count > buffer->grid_count)
+        view->entry = find_loose_entry(map, view);
+    if (view->entry != 0)
+        return;
+    for (uint32_t c = buffer->classes; c != 0; c = map->class[c].next) {
+        if (map->class[c].form != slot->form ||
+            !simpler_tensormap_class_cell(map, c, slot, view->start, &view->cell))
+            continue;
+        view->class = c;
+        view->entry = simpler_tensormap_probe(map, c, view->cell);
+        slot->last_class = c;
+        return;
+    }
+}
+
+/* Classes whose cells are expected to be few lie side by side in the table. */
+static uint32_t take_base(struct simpler_tensormap *map, uint64_t cells)
+{
+    uint32_t most = map->entry_table.mask / 8;
+    uint32_t base = map->next_base;
+    map->next_base += (cells < most ? (uint32_t)cells : most) | 1;
+    return base;
+}
+
+static uint32_t make_class(struct simpler_tensormap *map, uint32_t b, uint64_t cells)
+{
+    struct simpler_tensormap_pool *pool = &map->classes;
+    struct simpler_tensormap_buffer *buffer = &map->buffer[b];
+    uint32_t c = pool->free;
+    if (c != 0)
+        pool->free = map->class[c].next;
+    else
+        c = take(pool);
+    struct simpler_tensormap_class *class = &map->class[c];
+    memset(class, 0, sizeof(*class));
+    class->buffer = b;
+    class->low = UINT64_MAX;
+    class->base = take_base(map, cells);
+    uint32_t *link = &buffer->classes;
+    while (*link != 0)
+        link = &map->class[*link].next;
+    *link = c;
+    buffer->class_count++;
+    buffer->last_entry = 0;
+    return c;
+}
+
+void simpler_tensormap_class_release(struct simpler_tensormap *map, uint32_t c)
+{
+    struct simpler_tensormap_class *class = &map->class[c];
+    struct simpler_tensormap_buffer *buffer = &map->buffer[class->buffer];
+    if (c == map->pinned_class)
+        return;
+    uint32_t *link = &buffer->classes;
+    while (*link != c)
+        link = &map->class[*link].next;
+    *link = class->next;
+    buffer->class_count--;
+    if (class->form != 0) {
+        buffer->grid_count--;
+        simpler_tensormap_class_release_form(map, class->form);
+    }
+    simpler_tensormap_class_release_buffer(map, class->buffer);
+    class->buffer = 0;
+    class->form = 0;
+    class->next = map->classes.free;
+    map->classes.free = c;
+}
+
+/* A grid if the form has one here and the buffer has few, else a loose class. */
+static void choose_class(struct simpler_tensormap *map, struct simpler_tensormap_view *view)
+{
+    const struct simpler_view_form *form = &view->slot->view;
+    uint32_t b = view->buffer;
+    uint64_t origin;
+    if (map->buffer[b].grid_count < SIMPLER_TENSORMAP_GRIDS &&
+        simpler_view_grid_origin(form, view->start, &origin)) {
+        view->class = make_class(map, b, view->buffer_bytes / form->box.span);
+        map->buffer[b].grid_count++;
+        map->class[view->class].origin = origin;
+        map->class[view->class].form = use_form(map, view->slot);
+        view->slot->last_class = view->class;
+        simpler_tensormap_class_cell(map, view->class, view->slot, view->start, &view->cell);
+        return;
+    }
+    uint32_t level = loose_level(form);
+    uint32_t c = find_loose_class(map, b, level);
+    if (c == 0) {
+        c = make_class(map, b, view->buffer_bytes >> level);
+        map->class[c].level = level;
+    }
+    view->class = c;
+    view->cell = simpler_tensormap_loose_cell(&map->class[c], view -> start);
+}
+
+uint32_t simpler_tensormap_class_make_entry(struct simpler_tensormap *map,
+                                            struct simpler_tensormap_view *view)
+{
+    map->pinned_class = view->class;
+    map->pinned_buffer = view->buffer;
+    uint32_t e = simpler_tensormap_entry_alloc(map);
+    map->pinned_class = 0;
+    map->pinned_buffer = 0;
+    if (view->buffer == 0)
+        view->buffer = make_buffer(map, view->addr);
+    if (view->class == 0)
+        choose_class(map, view);
+    struct simpler_tensormap_class *class = &map->class[view->class];
+    uint64_t end = view->start + view->slot->view.box.span;
+    class->low = view->start < class->low ? view->start : class->low;
+    class->high = end > class->high ? end : class->high;
+    if (class->form != 0 && view->cell / view->slot->view.weight[0] > class->top)
+        class->top = view->cell / view->slot->view.weight[0];
+    map->entry[e].key = simpler_tensormap_key(view->class, view->cell);
+    map->place[e].start = view->start;
+    map->place[e].form = class->form != 0 ? class->form : use_form(map, view->slot);
+    simpler_tensormap_entry_link(map, e, simpler_tensormap_bucket(map, class->base, view->cell));
+    view->entry = e;
+    return e;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_TMR_TENSORMAP_ENTRY_H
+#define SIMPLER_TMR_TENSORMAP_ENTRY_H
+
+/* Entries of the tensormap: their tasks, their count, and what becomes of dead ones. */
+#include "tmr/tensormap_state.h"
+
+/*
+ * A record for a new entry, in no class yet.  Frees a dead entry if there are
+ * many; the pinned class and buffer outlive that.
+ */
+uint32_t simpler_tensormap_entry_alloc(struct simpler_tensormap *map);
+
+/* Puts it into a class; its key, start and form are set. */
+void simpler_tensormap_entry_link(struct simpler_tensormap *map, uint32_t e, uint32_t bucket);
+
+/* Out of everything; also its class and buffer, if it was the last in them. */
+void simpler_tensormap_entry_free(struct simpler_tensormap *map, uint32_t e);
+
+/* Whether the entry is dead; looks at a few tasks and forgets dead ones. */
+bool simpler_tensormap_entry_is_dead(struct simpler_tensormap *map, uint32_t e);
+
+/* Forgets all dead tasks and entries: when a pool is at its end, not before. */
+void simpler_tensormap_entry_sweep_all(struct simpler_tensormap *map);
+
+/* One more task beside the writer; looks at two others and forgets dead ones. */
+void simpler_tensormap_entry_add_task(struct simpler_tensormap *map, uint32_t e, uint64_t task);
+
+/* The tasks beside the writer. */
+void simpler_tensormap_entry_push_tasks(struct simpler_tensormap *map, uint32_t e,
+                                        struct simpler_edge_sink *sink);
+
+/* Makes @self the current task: entries that it touches are counted for it. */
+void simpler_tensormap_entry_set_self(struct simpler_tensormap *map, uint64_t self);
+
+/* One id to the sink. */
+SIMPLER_INLINE void simpler_tensormap_entry_push(const struct simpler_tensormap *map,
+                                                 struct simpler_edge_sink *sink, uint64_t task)
+{
+    if (task == map->self || !simpler_tensormap_is_alive(map, task))
+        return;
+    if (sink->count != 0 && sink->ids[sink->count - 1] == task)
+        return;
+    if (sink->count == sink->capacity)
+        sink->flush(sink);
+    sink->ids[sink->count++] = task;
+}
+
+/* Forgets the tasks beside the writer. */
+SIMPLER_INLINE void simpler_tensormap_entry_clear_tasks(struct simpler_tensormap *map, uint32_t e)
+{
+    uint32_t last = map->entry[e].nodes;
+    if (last == 0)
+        return;
+    uint32_t first = map->node[last].next;
+    map->node[last].next = map->nodes.free;
+    map->nodes.free = first;
+    map->nodes.free_count += map->node[last].length;
+    map->entry[e].nodes = 0;
+}
+
+/* The current task is the last to use the entry. */
+SIMPLER_INLINE void simpler_tensormap_entry_touch(struct simpler_tensormap *map, uint32_t e)
+{
+    uint64_t latest = map->entry[e].latest;
+    if (latest == map->self)
+        return;
+    if (simpler_tensormap_is_counted(map, latest)) {
+        uint64_t ring = latest >> 32;
+        map->count[ring][(uint32_t)latest & map->window_mask[ring]]--;
+    } else {
+        map->used++;
+    }
+    ++*map->self_count;
+    map->entry[e].latest = map->self;
+}
+
+#endif

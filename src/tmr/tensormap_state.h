@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_TMR_TENSORMAP_STATE_H
+#define SIMPLER_TMR_TENSORMAP_STATE_H
+
+/*
+ * The records of the tensormap, shared by its files alone.
+ *
+ *   buffer (by address) --> classes --> entries --> nodes
+ *                              |           |
+ *                              +-> form <--+
+ *
+ * Every record lives in a pool and has a number; 0 is none.  Hash tables hold
+ * numbers of chain heads.  A reset empties the pools and leaves the tables: a
+ * head counts only if its record was handed out since and belongs to that
+ * bucket, which no head of an earlier run can claim (see entry.c).
+ */
+#include "base/compiler.h"
+#include "tmr/tensormap.h"
+#include "tmr/view_grid.h"
+
+#define NO_TASK UINT64_MAX
+
+/* A pool of records that are numbered from 1. */
+struct simpler_tensormap_pool {
+    void *memory;
+    size_t bytes;
+    uint32_t next; /* first that was never handed out */
+    uint32_t end;
+    uint32_t free; /* a chain through the records */
+    uint32_t free_count;
+};
+
+struct simpler_tensormap_table {
+    uint32_t *head;
+    size_t bytes;
+    uint32_t shift; /* 64 minus the bits of an index */
+    uint32_t mask;
+};
+
+/* Tasks beside the writer: readers since (all), earlier writers (raw). */
+struct simpler_tensormap_node {
+    uint64_t task;
+    uint32_t next;   /* in a ring, or free */
+    uint32_t length; /* of the ring, in the node that the entry names */
+};
+
+/*
+ * One view that live tasks use.  Touched by each access:
+ *
+ *   key     class and cell; 0: not in use.  Two entries have the same key in a
+ *           loose class alone
+ *   writer  the last one or NO_TASK
+ *   latest  the last task that used it, by which it is counted
+ *   nodes   one of a ring of nodes
+ */
+struct simpler_tensormap_entry {
+    uint64_t key;
+    uint64_t writer;
+    uint64_t latest;
+    uint32_t next; /* in the bucket */
+    uint32_t nodes;
+};
+
+/* The rest of an entry. */
+struct simpler_tensormap_place {
+    uint64_t start; /* of the box */
+    uint32_t form;
+    uint32_t bucket;
+    uint32_t newer; /* the class's entries, a ring */
+    uint32_t older; /* or free */
+};
+
+/*
+ * Entries of one buffer whose boxes are the cells of one grid; or, loose, that
+ * are in no grid and at most 2^level bytes long: the cell is then the start
+ * without its low bits.
+ */
+struct simpler_tensormap_class {
+    uint64_t origin;
+    uint64_t low; /* no entry lies outside [low, high) */
+    uint64_t high;
+    uint32_t buffer;
+    uint32_t form;  /* 0: loose */
+    uint32_t level; /* loose: log2 of the length */
+    uint32_t base;  /* of the cells' buckets */
+    uint32_t top;   /* no cell's level-0 step is greater */
+    uint32_t entries;
+    uint32_t newest;
+    uint32_t next; /* the buffer's classes, oldest first; or free */
+    uint32_t visits;
+    uint32_t reserved;
+};
+
+/* A buffer with entries. */
+struct simpler_tensormap_buffer {
+    uint64_t addr;
+    uint64_t last_start; /* last_entry's box; valid if that is not 0 */
+    uint32_t last_form;
+    uint32_t last_entry; /* the only entry of the only class, a grid */
+    uint32_t next;       /* in the bucket, or free */
+    uint32_t bucket;
+    uint32_t classes;
+    uint32_t class_count;
+    uint32_t grid_count;
+    uint32_t reserved;
+};
+
+/* A form that entries use. */
+struct simpler_tensormap_form {
+    struct simpler_view_form view;
+    uint64_t slots; /* which slots of the map know it */
+    uint32_t uses;
+    uint32_t next;
+    uint32_t bucket;
+    uint32_t reserved;
+};
+
+/* What makes the form of a tensor, for the forms met last. */
+struct simpler_tensormap_slot {
+    uint64_t run; /* of a contiguous tensor; 0: strided */
+    uint64_t extent;
+    uint32_t ndims;
+    uint32_t dtype;
+    uint32_t shape[SIMPLER_MAX_DIMS];
+    uint32_t stride[SIMPLER_MAX_DIMS];
+    uint32_t form;       /* its record, 0: none at present */
+    uint32_t last_class; /* a class of that form, or any other */
+    struct simpler_view_form view;
+};
+#define SIMPLER_TENSORMAP_SLOTS 32
+#define SIMPLER_TENSORMAP_WHOLE SIMPLER_TENSORMAP_SLOTS /* slot of the whole buffer */
+
+/* Beyond this many grids a buffer's views go to loose classes. */
+#define SIMPLER_TENSORMAP_GRIDS 16
+
+struct simpler_tensormap {
+    struct simpler_tensormap_entry *entry;
+    struct simpler_tensormap_class *class;
+    struct simpler_tensormap_buffer *buffer;
+    struct simpler_tensormap_node *node;
+    struct simpler_tensormap_place *place;
+    struct simpler_tensormap_form *form;
+    const uint32_t *alive;
+    uint64_t last_addr; /* of last_buffer */
+    uint32_t last_buffer;
+    bool track_readers;
+    uint64_t self; /* the task of the last access */
+    uint8_t *self_count;
+    uint32_t used;
+    uint32_t capacity;
+    struct simpler_tensormap_table entry_table;
+    struct simpler_tensormap_table buffer_table;
+    struct simpler_tensormap_table form_table;
+    uint32_t next_base; /* of the next class */
+    uint32_t hand;      /* where the search for dead entries goes on */
+    uint32_t pinned_class;
+    uint32_t pinned_buffer;
+    struct simpler_tensormap_pool entries; /* of entries and places */
+    struct simpler_tensormap_pool places;  /* memory only */
+    struct simpler_tensormap_pool nodes;
+    struct simpler_tensormap_pool classes;
+    struct simpler_tensormap_pool buffers;
+    struct simpler_tensormap_pool forms;
+    /* Entries by the slot of their latest task; the sum is used. */
+    uint8_t *count[CHIP_MAX_RING_DEPTH];
+    uint32_t window_mask[CHIP_MAX_RING_DEPTH];
+    uint32_t retired_to[CHIP_MAX_RING_DEPTH];
+    uint32_t counted_to[CHIP_MAX_RING_DEPTH]; /* no count beyond this id */
+    uint8_t *counts;
+    size_t counts_bytes;
+    struct simpler_tensormap_slot slot[SIMPLER_TENSORMAP_SLOTS + 1];
+};
+
+SIMPLER_INLINE bool simpler_tensormap_is_alive(const struct simpler_tensormap *map, uint64_t task)
+{
+    uint64_t ring = task >> 32;
+    return ring < CHIP_MAX_RING_DEPTH && (uint32_t)task >= map->alive[ring];
+}
+
+SIMPLER_INLINE bool simpler_tensormap_is_counted(const struct simpler_tensormap *map, uint64_t task)
+{
+    uint64_t ring = task >> 32;
+    return ring < CHIP_MAX_RING_DEPTH && (uint32_t)task >= map->retired_to[ring];
+}
+
+SIMPLER_INLINE uint64_t simpler_tensormap_key(uint32_t class_number, uint32_t cell)
+{
+    return (uint64_t)class_number << 32 | cell;
+}
+
+/* Rows of cells stay together; what is above the table's size is spread. */
+SIMPLER_INLINE uint32_t simpler_tensormap_bucket(const struct simpler_tensormap *map, uint32_t base,
+                                                 uint32_t cell)
+{
+    uint32_t high = (uint32_t)((uint64_t)cell >> (64 - map->entry_table.shift));
+    return (base + cell + high * 0x9E3779B1u) & map->entry_table.mask;
+}
+
+SIMPLER_INLINE uint32_t simpler_tensormap_hash(const struct simpler_tensormap_table *table,
+                                               uint64_t key)
+{
+    return (uint32_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> table->shift);
+}
+
+/* The first entry of a bucket; what an earlier run left there leads to no false key. */
+SIMPLER_INLINE uint32_t simpler_tensormap_head(const struct simpler_tensormap_table *table,
+                                               const struct simpler_tensormap_pool *pool,
+                                               uint32_t bucket)
+{
+    uint32_t head = table->head[bucket];
+    return head < pool->next ? head : 0;
+}
+
+/* The entry of a cell of a grid, 0 if there is none. */
+SIMPLER_INLINE uint32_t simpler_tensormap_probe(const struct simpler_tensormap *map,
+                                                uint32_t class_number, uint32_t cell)
+{
+    uint64_t key = simpler_tensormap_key(class_number, cell);
+    uint32_t bucket = simpler_tensormap_bucket(map, map->class[class_number].base, cell);
+    uint32_t e = simpler_tensormap_head(&map->entry_table, &map->entries, bucket);
+    while (e != 0 && map->entry[e].key != key)
+        e = map->entry[e].next;
+    return e;
+}
+
+SIMPLER_INLINE uint32_t simpler_tensormap_loose_cell(const struct simpler_tensormap_class *class,
+                                                     uint64_t start)
+{
+    return (uint32_t)(start >> class->level);
+}
+
+#endif

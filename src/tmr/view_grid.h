@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_TMR_VIEW_GRID_H
+#define SIMPLER_TMR_VIEW_GRID_H
+
+/*
+ * Grids of boxes.  Boxes of one form whose starts differ by whole boxes in each
+ * dimension are the cells of a grid: two of them are equal or disjoint, and a
+ * cell's number (row-major) stands for its box.
+ *
+ * A grid's level is one stride of the box, or the run: level i counts boxes of
+ * count[i] steps of stride[i] bytes.  Level 0 is open to the right; the others
+ * end with the stride of the level outside.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "tmr/view_box.h"
+
+#define SIMPLER_GRID_LEVELS (SIMPLER_MAX_DIMS + 1)
+
+/* A form of boxes with what all grids of it share. */
+struct simpler_view_form {
+    struct simpler_view_box box;
+    uint64_t start_mask; /* 0: the box is the whole buffer, wherever the view starts */
+    uint32_t levels;
+    bool regular;                             /* strides divide one another: grids exist */
+    uint64_t pitch[SIMPLER_GRID_LEVELS];      /* bytes from one cell to the next */
+    uint64_t reciprocal[SIMPLER_GRID_LEVELS]; /* of the pitch */
+    uint64_t stride[SIMPLER_GRID_LEVELS];
+    uint64_t count[SIMPLER_GRID_LEVELS];
+    uint64_t limit[SIMPLER_GRID_LEVELS];  /* steps in the stride outside; level 0: none */
+    uint32_t weight[SIMPLER_GRID_LEVELS]; /* numbers from one cell to the next */
+    uint32_t last[SIMPLER_GRID_LEVELS];   /* the last cell that fits */
+};
+
+/* Cells of a grid, by level, both ends included. */
+struct simpler_view_range {
+    uint32_t first[SIMPLER_GRID_LEVELS];
+    uint32_t last[SIMPLER_GRID_LEVELS];
+};
+
+__extension__ typedef unsigned __int128 simpler_uint128;
+
+void simpler_view_form_init(struct simpler_view_form *form, const struct simpler_tensor *tensor);
+
+/*
+ * The only grid of @form that has a cell at @start, named by the offset of its
+ * cell 0; false: there is none.
+ */
+bool simpler_view_grid_origin(const struct simpler_view_form *form, uint64_t start,
+                              uint64_t *origin);
+
+/*
+ * The cells that @box at @start may touch, not beyond @top in level 0; their
+ * number, UINT64_MAX when it is huge.
+ */
+uint64_t simpler_view_grid_range(const struct simpler_view_form *form, uint64_t origin,
+                                 uint32_t top, const struct simpler_view_box *box, uint64_t start,
+                                 struct simpler_view_range *range);
+
+/* Quotient and remainder by multiplication: the estimate is at most 1 too low. */
+SIMPLER_INLINE uint64_t simpler_view_divide(uint64_t *rest, uint64_t by, uint64_t reciprocal)
+{
+    uint64_t quotient = (uint64_t)((simpler_uint128)*rest * reciprocal >> 64);
+    uint64_t left = *rest - quotient * by;
+    bool low = left >= by;
+    *rest = left - (low ? by : 0);
+    return quotient + low;
+}
+
+/* Whether the box at @start is a cell, and which one. */
+SIMPLER_INLINE bool simpler_view_grid_find(const struct simpler_view_form *form, uint64_t origin,
+                                           uint64_t start, uint32_t *cell)
+{
+    uint64_t rest = start - origin;
+    uint64_t number = 0;
+    if (start < origin)
+        return false;
+    for (uint32_t i = 0; i < form->levels; i++) {
+        uint64_t at = simpler_view_divide(&rest, form->pitch[i], form->reciprocal[i]);
+        if (rest >= form->stride[i] || at > form->last[i])
+            return false;
+        number += at * form->weight[i];
+    }
+    *cell = (uint32_t)number;
+    return true;
+}
+
+#endif
