@@ -19,9 +19,9 @@ extern "C" {
  * SIMPLER_RING_DEP_POOL, SIMPLER_TENSORMAP), which goes before the default.
  */
 struct simpler_runtime_env {
-    uint64_t ring_task_window[CHIP_MAX_RING_DEPTH]; /**< slots, a power of two, 4 to 2^26 */
+    uint64_t ring_task_window[CHIP_MAX_RING_DEPTH]; /**< slots, a power of two, 4 to 2^25 */
     uint64_t ring_heap[CHIP_MAX_RING_DEPTH];        /**< bytes, a multiple of 1024 up to 2^44 */
-    uint64_t ring_dep_pool[CHIP_MAX_RING_DEPTH];    /**< entries, 4 to 2^29 */
+    uint64_t ring_dep_pool[CHIP_MAX_RING_DEPTH];    /**< entries, 4 to 2^28 */
     uint64_t tensormap;                             /**< entries, 16 to 2^26 */
 };
 

@@ -48,7 +48,7 @@ struct simpler_size_info {
     const char *field;    /**< "ring_task_window" */
     const char *variable; /**< "SIMPLER_RING_TASK_WINDOW" */
     const char *unit;     /**< "slots" */
-    const char *legal;    /**< "a power of two from 4 to 67108864" */
+    const char *legal;    /**< "a power of two from 4 to 33554432" */
     uint32_t count;       /**< values: one a ring, or 1 */
     uint64_t default_value;
     uint64_t min, max;

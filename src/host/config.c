@@ -24,7 +24,7 @@ const struct simpler_config_size simpler_config_sizes[SIMPLER_CONFIG_SIZES] = {
         .variable = "SIMPLER_RING_TASK_WINDOW",
         .old_variable = "PTO2_RING_TASK_WINDOW",
         .unit = "slots",
-        .legal = "a power of two from 4 to 67108864",
+        .legal = "a power of two from 4 to 33554432",
         .offset = offsetof(struct simpler_runtime_env, ring_task_window),
         .count = CHIP_MAX_RING_DEPTH,
         .min = SIMPLER_TASK_WINDOW_MIN,
@@ -51,7 +51,7 @@ const struct simpler_config_size simpler_config_sizes[SIMPLER_CONFIG_SIZES] = {
         .variable = "SIMPLER_RING_DEP_POOL",
         .old_variable = "PTO2_RING_DEP_POOL",
         .unit = "entries",
-        .legal = "a number from 4 to 536870912",
+        .legal = "a number from 4 to 268435456",
         .offset = offsetof(struct simpler_runtime_env, ring_dep_pool),
         .count = CHIP_MAX_RING_DEPTH,
         .min = SIMPLER_DEP_POOL_MIN,
@@ -74,10 +74,10 @@ const struct simpler_config_size simpler_config_sizes[SIMPLER_CONFIG_SIZES] = {
 };
 
 /* The texts above quote these. */
-_Static_assert(SIMPLER_TASK_WINDOW_MIN == 4 && SIMPLER_TASK_WINDOW_MAX == 67108864, "legal");
+_Static_assert(SIMPLER_TASK_WINDOW_MIN == 4 && SIMPLER_TASK_WINDOW_MAX == 33554432, "legal");
 _Static_assert(SIMPLER_HEAP_MIN == 1024 && SIMPLER_HEAP_UNIT == 1024, "legal");
 _Static_assert(SIMPLER_HEAP_MAX == 17592186044416, "legal");
-_Static_assert(SIMPLER_DEP_POOL_MIN == 4 && SIMPLER_DEP_POOL_MAX == 536870912, "legal");
+_Static_assert(SIMPLER_DEP_POOL_MIN == 4 && SIMPLER_DEP_POOL_MAX == 268435456, "legal");
 _Static_assert(SIMPLER_TENSORMAP_MIN == 16 && SIMPLER_TENSORMAP_MAX == 67108864, "legal");
 
 static uint64_t *values_of(const struct simpler_config_size *size, struct simpler_runtime_env *env)

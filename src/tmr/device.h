@@ -49,12 +49,12 @@ uint64_t simpler_device_progress(const struct simpler_device *device);
 
 /* Limits of simpler_runtime_env and its defaults, for config checks. */
 #define SIMPLER_TASK_WINDOW_MIN     4u
-#define SIMPLER_TASK_WINDOW_MAX     (1u << 26)
+#define SIMPLER_TASK_WINDOW_MAX     (1u << 25)
 #define SIMPLER_HEAP_MIN            1024u
 #define SIMPLER_HEAP_MAX            (1ull << 44) /* four of them fit an address space */
 #define SIMPLER_HEAP_UNIT           1024u
 #define SIMPLER_DEP_POOL_MIN        4u
-#define SIMPLER_DEP_POOL_MAX        (1u << 29)
+#define SIMPLER_DEP_POOL_MAX        (1u << 28)
 #define SIMPLER_TENSORMAP_MIN       16u
 #define SIMPLER_TENSORMAP_MAX       (1u << 26)
 #define SIMPLER_TASK_WINDOW_DEFAULT 16384u

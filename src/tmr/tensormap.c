@@ -401,3 +401,17 @@ void simpler_tensormap_lookup(struct simpler_tensormap *map, const struct simple
     if (view.buffer != 0)
         simpler_tensormap_class_release_buffer(map, view.buffer);
 }
+
+bool simpler_tensormap_contains(struct simpler_tensormap *map, const struct simpler_tensor *tensor)
+{
+    struct simpler_tensormap_view view;
+    if (tensor->extent == 0)
+        return false;
+    map->self = NO_TASK;
+    find_view(map, tensor, &view);
+    bool in_use =
+        view.entry != 0 && simpler_tensormap_is_alive(map, map->entry[view.entry].latest);
+    if (view.buffer != 0)
+        simpler_tensormap_class_release_buffer(map, view.buffer);
+    return in_use;
+}

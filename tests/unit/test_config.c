@@ -142,15 +142,15 @@ static void ignored(const char *name, const char *text, const char *word)
 static void a_bad_variable_is_ignored_whole(void **state)
 {
     (void)state;
-    ignored("SIMPLER_RING_TASK_WINDOW", "8,16,32,63", "power of two from 4 to 67108864");
+    ignored("SIMPLER_RING_TASK_WINDOW", "8,16,32,63", "power of two from 4 to 33554432");
     ignored("SIMPLER_RING_TASK_WINDOW", "2", "power of two");
     ignored("SIMPLER_RING_TASK_WINDOW", "134217728", "power of two");
     ignored("SIMPLER_RING_TASK_WINDOW", "8,16,32", "'8,16,32' is not one number or four");
     ignored("SIMPLER_RING_TASK_WINDOW", "-8", "'-8' is not");
     ignored("SIMPLER_RING_HEAP", "1536", "multiple of 1024");
     ignored("SIMPLER_RING_HEAP", "4096k", "'4096k' is not");
-    ignored("SIMPLER_RING_DEP_POOL", "3", "from 4 to 536870912");
-    ignored("PTO2_RING_DEP_POOL", "536870913", "from 4 to 536870912");
+    ignored("SIMPLER_RING_DEP_POOL", "3", "from 4 to 268435456");
+    ignored("PTO2_RING_DEP_POOL", "268435457", "from 4 to 268435456");
     ignored("SIMPLER_TENSORMAP", "15", "from 16 to 67108864");
     ignored("SIMPLER_TENSORMAP", "16,16,16,16", "not one number");
     clean(NULL);
@@ -183,12 +183,12 @@ static void a_bad_config_is_refused_by_name(void **state)
 {
     (void)state;
     REFUSED(runtime_env.ring_task_window[2], 5, "runtime_env.ring_task_window[2] is 5;",
-            "a power of two from 4 to 67108864");
+            "a power of two from 4 to 33554432");
     REFUSED(runtime_env.ring_task_window[0], 2, "ring_task_window[0] is 2", "power of two");
     REFUSED(runtime_env.ring_task_window[0], 1u << 27, "134217728", "power of two");
     REFUSED(runtime_env.ring_heap[3], 1025, "ring_heap[3] is 1025", "a multiple of 1024");
     REFUSED(runtime_env.ring_heap[3], UINT64_MAX - 1023, "ring_heap[3]", "to 17592186044416");
-    REFUSED(runtime_env.ring_dep_pool[1], 3, "ring_dep_pool[1] is 3", "4 to 536870912");
+    REFUSED(runtime_env.ring_dep_pool[1], 3, "ring_dep_pool[1] is 3", "4 to 268435456");
     REFUSED(runtime_env.tensormap, 15, "runtime_env.tensormap is 15", "16 to 67108864");
     REFUSED(aicpu_thread_num, 1, "aicpu_thread_num is 1", "chip takes 2 to 4");
     REFUSED(aicpu_thread_num, 5, "aicpu_thread_num is 5", "chip takes 2 to 4");

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cores: a bitmap of free ones for each type, a mailbox each.
+ *
+ *   field      written by                    read by      publishes
+ *   free[]     dispatchers (claim, acquire)  dispatchers  the mailbox may be written
+ *              core (release, C1)
+ *   mailbox    dispatcher (release, C2)      core         the task
+ *              core (empty, before C1)
+ */
+#include "tmr/core_pool.h"
+
+#include <limits.h>
+
+#include "base/alloc.h"
+#include "base/logger.h"
+#include "base/testpoint.h"
+#include "tmr/scheduler.h"
+
+#define FREE_WORDS 2u
+
+struct simpler_core {
+    struct simpler_thread thread;
+    _Atomic uint32_t mailbox;
+    struct simpler_event wake;
+    struct simpler_core_pool *pool;
+    uint32_t type; /* enum simpler_core_type */
+    uint32_t bit;
+    /* Written by the dispatcher that owns the core, under its claim. */
+    bool started;
+    bool broken; /* its thread could not be started */
+};
+
+struct simpler_core_pool {
+    struct simpler_device *device;
+    struct simpler_core *cores;
+    uint32_t count;
+    uint32_t aic_count;
+    _Atomic uint64_t free[2][FREE_WORDS];
+    struct simpler_event freed;
+    _Atomic bool closing;
+};
+
+static void release_core(struct simpler_core *core)
+{
+    struct simpler_core_pool *pool = core->pool;
+    /* C1, release: pairs with the claim's acquire. */
+    atomic_fetch_or_explicit(&pool->free[core->type][core->bit / 64],
+                             (uint64_t)1 << (core->bit % 64), memory_order_release);
+    /* All of them: a waiter may want the other type. */
+    simpler_event_notify(&pool->freed, INT_MAX);
+}
+
+static void *core_main(void *argument)
+{
+    struct simpler_core *core = argument;
+    struct simpler_core_pool *pool = core->pool;
+
+    while (!atomic_load_explicit(&pool->closing, memory_order_acquire)) {
+        /* acquire, pairs with C2. */
+        uint32_t number = atomic_load_explicit(&core->mailbox, memory_order_acquire);
+        if (number == SIMPLER_NO_TASK) {
+            uint32_t seen = simpler_event_prepare(&core->wake);
+            if (atomic_load_explicit(&core->mailbox, memory_order_acquire) != SIMPLER_NO_TASK ||
+                atomic_load_explicit(&pool->closing, memory_order_acquire))
+                simpler_event_cancel(&core->wake);
+            else
+                simpler_event_wait(&core->wake, seen, UINT64_MAX);
+            continue;
+        }
+        atomic_store_explicit(&core->mailbox, SIMPLER_NO_TASK, memory_order_relaxed);
+        simpler_scheduler_run_here(&core->thread, number);
+        simpler_scheduler_expose(&core->thread);
+        atomic_store_explicit(&core->thread.counts.running, 0, memory_order_release);
+        release_core(core);
+        simpler_event_notify(&pool->device->progress, 1);
+    }
+    return NULL;
+}
+
+/* Claims a free core of a type; NULL when there is none. */
+static struct simpler_core *try_claim(struct simpler_core_pool *pool, uint32_t type)
+{
+    for (uint32_t w = 0; w < FREE_WORDS; w++) {
+        _Atomic uint64_t *word = &pool->free[type][w];
+        uint64_t bits = atomic_load_explicit(word, memory_order_relaxed);
+        while (bits != 0) {
+            uint64_t bit = bits & (~bits + 1);
+            /* acquire, pairs with C1. */
+            if (atomic_compare_exchange_weak_explicit(word, &bits, bits & ~bit,
+                                                      memory_order_acquire, memory_order_relaxed)) {
+                uint32_t index = w * 64 + (uint32_t)__builtin_ctzll(bit);
+                return &pool->cores[type == SIMPLER_CORE_AIC ? index : pool->aic_count + index];
+            }
+        }
+    }
+    return NULL;
+}
+
+static struct simpler_core *claim(struct simpler_core_pool *pool, struct simpler_thread *thread,
+                                  uint32_t type)
+{
+    for (;;) {
+        struct simpler_core *core = try_claim(pool, type);
+        if (core != NULL)
+            return core;
+        simpler_scheduler_expose(thread);
+        uint32_t seen = simpler_event_prepare(&pool->freed);
+        core = try_claim(pool, type);
+        if (core != NULL) {
+            simpler_event_cancel(&pool->freed);
+            return core;
+        }
+        simpler_event_wait(&pool->freed, seen, UINT64_MAX);
+    }
+}
+
+static bool ensure_thread(struct simpler_core *core)
+{
+    if (core->started || core->broken)
+        return core->started;
+    if (SIMPLER_FAILPOINT(THREAD_START) ||
+        pthread_create(&core->thread.handle, NULL, core_main, core) != 0) {
+        core->broken = true;
+        SIMPLER_WARN("no thread for core %u: its kernels run on schedulers", core->thread.index);
+        return false;
+    }
+    core->started = true;
+    return true;
+}
+
+void simpler_core_pool_dispatch(struct simpler_core_pool *pool, struct simpler_thread *thread,
+                                uint32_t number)
+{
+    uint32_t type = pool->device->table.slot[number].shape;
+    struct simpler_core *core = claim(pool, thread, type);
+
+    if (!ensure_thread(core)) {
+        simpler_scheduler_run_here(thread, number);
+        release_core(core);
+        return;
+    }
+    atomic_store_explicit(&core->thread.counts.running, 1, memory_order_relaxed);
+    /* C2, release: pairs with the core's acquire. */
+    atomic_store_explicit(&core->mailbox, number, memory_order_release);
+    simpler_event_notify(&core->wake, 1);
+}
+
+uint32_t simpler_core_pool_take(struct simpler_core_pool *pool)
+{
+    for (uint32_t i = 0; i < pool->count; i++) {
+        struct simpler_ready_queue *queue = &pool->cores[i].thread.queue;
+        uint32_t number;
+        if (simpler_ready_queue_count(queue) != 0 &&
+            simpler_ready_queue_try_take(queue, &number, 1, false) != 0)
+            return number;
+    }
+    return SIMPLER_NO_TASK;
+}
+
+bool simpler_core_pool_is_busy(struct simpler_core_pool *pool)
+{
+    for (uint32_t i = 0; i < pool->count; i++) {
+        struct simpler_thread *thread = &pool->cores[i].thread;
+        if (atomic_load_explicit(&thread->counts.running, memory_order_acquire) != 0 ||
+            simpler_ready_queue_count(&thread->queue) != 0)
+            return true;
+    }
+    return false;
+}
+
+uint64_t simpler_core_pool_completed(const struct simpler_core_pool *pool)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < pool->count; i++)
+        sum += atomic_load_explicit(&pool->cores[i].thread.counts.completed, memory_order_acquire);
+    return sum;
+}
+
+void simpler_core_pool_add_stats(const struct simpler_core_pool *pool,
+                                 struct simpler_run_stats *stats)
+{
+    for (uint32_t i = 0; i < pool->count; i++) {
+        const struct simpler_thread_counts *c = &pool->cores[i].thread.counts;
+        stats->tasks_run += atomic_load_explicit(&c->run, memory_order_relaxed);
+        stats->tasks_failed += atomic_load_explicit(&c->failed, memory_order_relaxed);
+        stats->tasks_poisoned += atomic_load_explicit(&c->poisoned, memory_order_relaxed);
+    }
+}
+
+int simpler_core_pool_open(struct simpler_device *device, uint32_t clusters,
+                           struct simpler_core_pool **out)
+{
+    struct simpler_core_pool *pool = simpler_alloc_zeroed(1, sizeof(*pool));
+    if (pool == NULL)
+        return SIMPLER_ENOMEM;
+    pool->device = device;
+    pool->aic_count = clusters;
+    pool->count = clusters * 3;
+    pool->cores = simpler_alloc_aligned(pool->count, sizeof(*pool->cores));
+    if (pool->cores == NULL) {
+        simpler_alloc_free(pool);
+        return SIMPLER_ENOMEM;
+    }
+    simpler_event_init(&pool->freed);
+    for (uint32_t i = 0; i < pool->count; i++) {
+        struct simpler_core *core = &pool->cores[i];
+        core->pool = pool;
+        core->type = i < clusters ? SIMPLER_CORE_AIC : SIMPLER_CORE_AIV;
+        core->bit = i < clusters ? i : i - clusters;
+        simpler_scheduler_init_thread(&core->thread, device, i);
+        core->thread.global.sub_block_id = i < clusters ? 0 : (int32_t)(core->bit % 2);
+        simpler_event_init(&core->wake);
+        atomic_store_explicit(&core->mailbox, SIMPLER_NO_TASK, memory_order_relaxed);
+        release_core(core);
+    }
+    *out = pool;
+    return 0;
+}
+
+uint32_t simpler_core_pool_clusters(const struct simpler_core_pool *pool)
+{
+    return pool->aic_count;
+}
+
+void simpler_core_pool_close(struct simpler_core_pool *pool)
+{
+    if (pool == NULL)
+        return;
+    atomic_store_explicit(&pool->closing, true, memory_order_release);
+    for (uint32_t i = 0; i < pool->count; i++) {
+        struct simpler_core *core = &pool->cores[i];
+        if (!core->started)
+            continue;
+        simpler_event_wake(&core->wake, 1);
+        pthread_join(core->thread.handle, NULL);
+    }
+    simpler_alloc_free(pool->cores);
+    simpler_alloc_free(pool);
+}

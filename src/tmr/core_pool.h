@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_TMR_CORE_POOL_H
+#define SIMPLER_TMR_CORE_POOL_H
+
+/*
+ * One OS thread a core (exec threads).  Threads start when their core is first
+ * needed and park when it is idle.  A core completes its tasks itself; what
+ * becomes ready goes to its queue, from which schedulers take it.
+ */
+#include "tmr/engine.h"
+
+/* SIMPLER_ENOMEM. */
+int simpler_core_pool_open(struct simpler_device *device, uint32_t clusters,
+                           struct simpler_core_pool **out);
+void simpler_core_pool_close(struct simpler_core_pool *pool);
+
+uint32_t simpler_core_pool_clusters(const struct simpler_core_pool *pool);
+
+/*
+ * Hands a task to a free core of its type.  Blocks while there is none, unless
+ * no thread could be started for it: then the task runs here.
+ */
+void simpler_core_pool_dispatch(struct simpler_core_pool *pool, struct simpler_thread *thread,
+                                uint32_t number);
+
+/* A ready task from some core's queue, or SIMPLER_NO_TASK. */
+uint32_t simpler_core_pool_take(struct simpler_core_pool *pool);
+bool simpler_core_pool_is_busy(struct simpler_core_pool *pool);
+uint64_t simpler_core_pool_completed(const struct simpler_core_pool *pool);
+/* Adds the cores' counts to @stats. */
+void simpler_core_pool_add_stats(const struct simpler_core_pool *pool,
+                                 struct simpler_run_stats *stats);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A device: its threads and its memory, kept from run to run; the hand-over of
+ * a run from the caller to the orchestrator thread and back.
+ */
+#include "tmr/device.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/logger.h"
+#include "base/testpoint.h"
+#include "tmr/arena.h"
+#include "tmr/core_pool.h"
+#include "tmr/engine.h"
+#include "tmr/orchestrator.h"
+#include "tmr/scheduler.h"
+
+/* A wake across CPUs costs about this much: nobody spins longer. */
+#define PARK_COST_NS      20000u
+#define OVERSUBSCRIBED_NS 1000u
+#define FIRST_HANDOVER_NS 200u
+
+static uint32_t start_number(struct simpler_device *device)
+{
+    /* acquire, pairs with P10. */
+    return atomic_load_explicit(&device->start_seq, memory_order_acquire);
+}
+
+static bool is_closing(struct simpler_device *device)
+{
+    return atomic_load_explicit(&device->closing, memory_order_acquire);
+}
+
+/* Spins for a moment, then parks, until @counter is not @old or the device closes. */
+static void wait_counter(struct simpler_device *device, _Atomic uint32_t *counter, uint32_t old,
+                         struct simpler_event *event, uint64_t timeout_ns)
+{
+    if (device->spin_allowed) {
+        uint64_t end = simpler_clock_ticks() + device->spin_ticks;
+        do {
+            if (atomic_load_explicit(counter, memory_order_acquire) != old)
+                return;
+            simpler_clock_relax();
+        } while (simpler_clock_ticks() < end);
+    }
+    uint32_t seen = simpler_event_prepare(event);
+    if (atomic_load_explicit(counter, memory_order_acquire) != old || is_closing(device))
+        simpler_event_cancel(event);
+    else
+        simpler_event_wait(event, seen, timeout_ns);
+}
+
+static void *orchestrator_main(void *argument)
+{
+    struct simpler_thread *thread = argument;
+    struct simpler_device *device = thread->device;
+    uint32_t done = atomic_load_explicit(&device->finish_seq, memory_order_relaxed);
+
+    for (;;) {
+        while (start_number(device) == done && !is_closing(device))
+            wait_counter(device, &device->start_seq, done, &device->start, UINT64_MAX);
+        if (is_closing(device))
+            return NULL;
+        simpler_orchestrator_execute(device);
+        done++;
+        /* P11, release: the result. */
+        atomic_store_explicit(&device->finish_seq, done, memory_order_release);
+        simpler_event_notify(&device->finish, 1);
+    }
+}
+
+static void stop_threads(struct simpler_device *device)
+{
+    if (device->threads == NULL)
+        return;
+    atomic_store_explicit(&device->closing, true, memory_order_release);
+    simpler_event_wake(&device->work, INT_MAX);
+    simpler_event_wake(&device->start, INT_MAX);
+    simpler_event_wake(&device->progress, INT_MAX);
+    for (uint32_t i = 0; i < device->thread_count; i++) {
+        if (device->threads[i].started)
+            pthread_join(device->threads[i].handle, NULL);
+    }
+    simpler_core_pool_close(device->cores);
+    device->cores = NULL;
+    simpler_alloc_free(device->threads);
+    device->threads = NULL;
+    device->thread_count = 0;
+    atomic_store_explicit(&device->closing, false, memory_order_release);
+}
+
+static int start_thread(struct simpler_device *device, uint32_t i)
+{
+    struct simpler_thread *thread = &device->threads[i];
+    void *(*body)(void *) =
+        i == device->thread_count - 1 ? orchestrator_main : simpler_scheduler_main;
+
+    if (SIMPLER_FAILPOINT(THREAD_START) ||
+        pthread_create(&thread->handle, NULL, body, thread) != 0) {
+        SIMPLER_ERROR("cannot start device thread %u of %u", i, device->thread_count);
+        return SIMPLER_ETHREAD;
+    }
+    thread->started = true;
+    return 0;
+}
+
+static int start_threads(struct simpler_device *device, const struct simpler_device_run *run)
+{
+    uint32_t cpus = simpler_platform_usable_cpus();
+
+    device->threads = simpler_alloc_aligned(run->thread_count, sizeof(*device->threads));
+    if (device->threads == NULL)
+        return SIMPLER_ENOMEM;
+    device->thread_count = run->thread_count;
+    for (uint32_t i = 0; i < device->thread_count; i++)
+        simpler_scheduler_init_thread(&device->threads[i], device, i);
+    device->spin_allowed = run->thread_count <= cpus;
+    device->spin_ticks =
+        simpler_clock_ns_to_ticks(run->thread_count <= cpus ? PARK_COST_NS : OVERSUBSCRIBED_NS);
+    if (run->exec == SIMPLER_EXEC_THREADS) {
+        int rc = simpler_core_pool_open(device, run->cluster_count, &device->cores);
+        if (rc != 0)
+            return rc;
+    }
+    for (uint32_t i = 0; i < device->thread_count; i++) {
+        int rc = start_thread(device, i);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int ensure_threads(struct simpler_device *device, const struct simpler_device_run *run)
+{
+    bool threads = run->exec == SIMPLER_EXEC_THREADS;
+    if (device->threads != NULL && device->thread_count == run->thread_count &&
+        (device->cores != NULL) == threads &&
+        (!threads || simpler_core_pool_clusters(device->cores) == run->cluster_count))
+        return 0;
+    stop_threads(device);
+    int rc = start_threads(device, run);
+    if (rc != 0)
+        stop_threads(device);
+    return rc;
+}
+
+static int ensure_arena(struct simpler_device *device, const struct simpler_device_run *run)
+{
+    if (device->arena != NULL && memcmp(&device->arena->env, &run->env, sizeof(run->env)) == 0)
+        return 0;
+    simpler_arena_close(device->arena);
+    device->arena = NULL;
+    int rc = simpler_arena_open(&run->env, device->alive, &device->arena);
+    if (rc == 0)
+        device->table = device->arena->table;
+    return rc;
+}
+
+static struct simpler_estimates *find_estimates(struct simpler_device *device,
+                                                const struct simpler_callable_copy *callable)
+{
+    for (uint32_t i = 0; i < device->estimate_count; i++) {
+        struct simpler_estimates *e = device->all_estimates[i];
+        if (e->callable == callable && e->hash == callable->hash)
+            return e;
+    }
+    struct simpler_estimates *made = simpler_alloc_zeroed(1, sizeof(*made));
+    if (made == NULL)
+        return NULL;
+    made->callable = callable;
+    made->hash = callable->hash;
+    uint32_t at = device->estimate_count;
+    if (at == sizeof(device->all_estimates) / sizeof(device->all_estimates[0])) {
+        at--;
+        simpler_alloc_free(device->all_estimates[at]);
+    } else {
+        device->estimate_count++;
+    }
+    device->all_estimates[at] = made;
+    return made;
+}
+
+static int prepare(struct simpler_device *device, const struct simpler_device_run *run,
+                   struct simpler_run_result *result)
+{
+    int rc = ensure_arena(device, run);
+    if (rc == 0)
+        rc = ensure_threads(device, run);
+    if (rc != 0)
+        return rc;
+    device->estimates = find_estimates(device, run->callable);
+    if (device->estimates == NULL)
+        return SIMPLER_ENOMEM;
+    device->run = run;
+    device->result = result;
+    device->kernels = run->callable->by_id;
+    device->kernel_count = run->callable->func_id_count;
+    device->fatal_text[0] = '\0';
+    atomic_store_explicit(&device->failure.task, 0, memory_order_relaxed);
+    device->progress_base = simpler_scheduler_completed(device);
+    atomic_store_explicit(&device->published, 0, memory_order_relaxed);
+    simpler_orchestrator_reset(device);
+    return 0;
+}
+
+/* Nothing of a run that got stuck may be taken for work of the next one. */
+static void discard_stuck(struct simpler_device *device)
+{
+    if (simpler_scheduler_completed(device) - device->progress_base != device->orch.submitted)
+        stop_threads(device);
+}
+
+static void wait_finish(struct simpler_device *device, uint32_t before, uint64_t deadline_ns)
+{
+    uint64_t end = deadline_ns == 0 ? UINT64_MAX : simpler_clock_ns() + deadline_ns;
+
+    while (atomic_load_explicit(&device->finish_seq, memory_order_acquire) == before) {
+        uint64_t now = end == UINT64_MAX ? 0 : simpler_clock_ns();
+        if (now >= end) {
+            int32_t none = 0;
+            (void)atomic_compare_exchange_strong_explicit(&device->stop, &none, SIMPLER_ETIMEDOUT,
+                                                          memory_order_release,
+                                                          memory_order_relaxed);
+            end = UINT64_MAX;
+            continue;
+        }
+        wait_counter(device, &device->finish_seq, before, &device->finish,
+                     end == UINT64_MAX ? UINT64_MAX : end - now);
+    }
+}
+
+int simpler_device_execute(struct simpler_device *device, const struct simpler_device_run *run,
+                           struct simpler_run_result *result)
+{
+    memset(&result->stats, 0, sizeof(result->stats));
+    result->message[0] = '\0';
+    result->orch_error_code = result->sched_error_code = 0;
+    result->status = prepare(device, run, result);
+    if (result->status != 0)
+        return result->status;
+    uint32_t before = atomic_load_explicit(&device->finish_seq, memory_order_relaxed);
+    atomic_store_explicit(&device->stop, 0, memory_order_relaxed);
+    /* P10, release: the run's description. */
+    atomic_store_explicit(&device->start_seq, before + 1, memory_order_release);
+    simpler_event_notify(&device->start, 1);
+    wait_finish(device, before, run->deadline_ns);
+    discard_stuck(device);
+    device->run = NULL;
+    return result->status;
+}
+
+int simpler_device_open(const struct simpler_platform *platform, struct simpler_device **out)
+{
+    struct simpler_device *device = simpler_alloc_aligned(1, sizeof(*device));
+    if (device == NULL)
+        return SIMPLER_ENOMEM;
+    simpler_event_setup();
+    simpler_clock_calibrate();
+    device->platform = platform;
+    simpler_event_init(&device->work);
+    simpler_event_init(&device->progress);
+    simpler_event_init(&device->start);
+    simpler_event_init(&device->finish);
+    atomic_store_explicit(&device->handover_ns, FIRST_HANDOVER_NS, memory_order_relaxed);
+    *out = device;
+    return 0;
+}
+
+void simpler_device_close(struct simpler_device *device)
+{
+    if (device == NULL)
+        return;
+    stop_threads(device);
+    simpler_arena_close(device->arena);
+    for (uint32_t i = 0; i < device->estimate_count; i++)
+        simpler_alloc_free(device->all_estimates[i]);
+    simpler_alloc_free(device->orch.frames);
+    simpler_alloc_free(device);
+}
+
+void simpler_device_cancel(struct simpler_device *device)
+{
+    int32_t none = 0;
+    /* Before the first run and between runs this is undone by the next start. */
+    (void)atomic_compare_exchange_strong_explicit(&device->stop, &none, SIMPLER_ECANCELED,
+                                                  memory_order_release, memory_order_relaxed);
+}
+
+uint64_t simpler_device_progress(const struct simpler_device *device)
+{
+    return atomic_load_explicit(&device->published, memory_order_relaxed);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_TMR_ENGINE_H
+#define SIMPLER_TMR_ENGINE_H
+
+/*
+ * The structs of the runtime: rings, threads, orchestrator, device.
+ *
+ * One thread orchestrates, the others schedule.  A task is either private (the
+ * orchestrator alone knows it and runs it, with plain loads and stores) or
+ * shared.  A kernel that is shorter than a hand-over to another core stays
+ * private.  Every shared task moves its ring's private_from behind itself; the
+ * orchestrator runs its private tasks before it makes a shared one, so that a
+ * private task has private or finished producers alone.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/event.h"
+#include "simpler/orch.h"
+#include "simpler/worker.h"
+#include "tmr/device.h"
+#include "tmr/heap_ring.h"
+#include "tmr/ready_queue.h"
+#include "tmr/task_slot.h"
+#include "tmr/tensormap.h"
+
+#define SIMPLER_NO_TASK UINT32_MAX
+#define SIMPLER_NO_HOLD UINT32_MAX
+/* Ids of one ring in one run; the next submit is refused. */
+#define SIMPLER_MAX_TASK_ID (UINT32_MAX - 2)
+/* Private tasks that are kept before they are run. */
+#define SIMPLER_PRIVATE_BATCH 128u
+#define SIMPLER_MAX_THREADS   256u
+/* Cores of the largest geometry: 36 clusters of 1 AIC and 2 AIV. */
+#define SIMPLER_MAX_CORES 108u
+
+struct simpler_arena;
+struct simpler_hazard_check;
+struct simpler_core_pool;
+
+/* One ring; the orchestrator alone. */
+struct simpler_ring {
+    uint32_t first; /* slot number of slot 0 */
+    uint32_t mask;  /* window - 1 */
+    uint32_t next;  /* id of the next task */
+    /* First id in the shallowest open scope of this ring that created an OUTPUT;
+     * nothing from it on is retired.  SIMPLER_NO_HOLD: none. */
+    uint32_t hold_from;
+    uint32_t hold_depth;   /* depth of the scope that set hold_from */
+    uint32_t private_from; /* ids from here on are private or not made yet */
+    /* For the advice of a report: heap blocks of ids from hold_from on, the largest
+     * of them, and whether the first lies at offset 0 of an empty heap. */
+    uint64_t held_bytes;
+    uint64_t held_max_block;
+    bool held_from_zero;
+    struct simpler_heap_ring heap;
+    /* Edges to pending producers, inline ones too: pool entries top - tail. */
+    uint64_t dep_top;
+    uint64_t dep_tail;
+    uint32_t dep_capacity;
+    uint32_t window_peak;
+    uint64_t heap_peak;
+    uint64_t dep_peak;
+    /* What the rest of the orchestration would have needed, counted after a fatal code. */
+    uint32_t dry_next;
+    uint64_t needed_window;
+    uint64_t needed_heap;
+    uint64_t needed_dep;
+};
+
+/* Counts of one thread: written by it, read by everybody (relaxed; completed is P9). */
+struct simpler_thread_counts {
+    /* P9, release after the done byte: sums that equal the submits prove that all is done. */
+    _Alignas(SIMPLER_CACHE_LINE) _Atomic uint64_t completed;
+    _Atomic uint64_t run;
+    _Atomic uint64_t failed;
+    _Atomic uint64_t poisoned;
+    _Atomic uint32_t running; /* 1 while it holds a task: nothing is stuck */
+};
+
+/* One device thread (or core thread). */
+struct simpler_thread {
+    struct simpler_ready_queue queue;
+    struct simpler_thread_counts counts;
+    /* The owner alone from here on. */
+    _Alignas(SIMPLER_CACHE_LINE) struct simpler_device *device;
+    uint32_t index;
+    uint32_t handed;     /* successor to run next, or SIMPLER_NO_TASK */
+    uint32_t stack;      /* more ready tasks, linked by link[0], or SIMPLER_NO_TASK */
+    uint64_t stack_ns;   /* their estimated time */
+    uint32_t timing;     /* runs until the next timed one */
+    uint32_t unnotified; /* completions since the orchestrator was last notified */
+    uint32_t victim;     /* where stealing starts */
+    int64_t args[SIMPLER_KERNEL_ARGS];
+    struct simpler_tensor scratch[SIMPLER_MAX_TENSORS];
+    struct simpler_local_context local;
+    struct simpler_global_context global;
+    pthread_t handle;
+    bool started;
+};
+
+/* One open scope; what its end puts back. */
+struct simpler_scope_frame {
+    const char *file; /* NULL: unknown */
+    int32_t line;
+    uint8_t manual;   /* of the scope around it */
+    uint8_t had_hold; /* its ring was held by a scope around it */
+    uint8_t ring;     /* of the scope around it */
+    uint8_t reserved;
+};
+
+/* The orchestrator of one run. */
+struct simpler_orch {
+    struct simpler_device *device;
+    struct simpler_thread *thread;
+    struct simpler_ring ring[CHIP_MAX_RING_DEPTH];
+    int status;       /* 0, or why the run has failed; what every call answers */
+    uint32_t depth;   /* of the innermost scope; 0 is the root */
+    uint32_t open;    /* open scopes, the root included */
+    uint32_t current; /* ring of the innermost scope */
+    bool manual;
+    bool all_private;    /* one thread: there is nobody to hand over to */
+    bool never_private;  /* kernels run on core threads */
+    bool counting;       /* a ring, the pool or the map was too small: count what would do */
+    uint32_t submit_seq; /* number of the submit, from 1; marks slots */
+    uint64_t submitted;
+    uint64_t edges;
+    uint64_t map_peak;
+    uint64_t needed_map;
+    struct simpler_tensormap *map;
+    struct simpler_hazard_check *check; /* NULL: off */
+    /* Private tasks that are ready, and how many are not done. */
+    uint32_t private_ready[SIMPLER_PRIVATE_BATCH]; /* ring, indices run free */
+    uint32_t private_head, private_tail;
+    uint32_t private_count;
+    uint64_t probed_ticks; /* when the round trip was last measured */
+    /* Producers of the task being submitted. */
+    struct simpler_edge_sink sink;
+    uint64_t sink_ids[64];
+    uint32_t *pending; /* slot numbers of those that are not done; one each of all slots fits */
+    uint32_t pending_count;
+    /* The task being submitted. */
+    uint32_t self;    /* slot number */
+    bool self_shared; /* a pending producer is shared */
+    /* Open scopes; grows, never on a path that does not open a deeper scope than before. */
+    struct simpler_scope_frame *frames;
+    uint32_t frame_capacity;
+};
+
+/* Where the first failing kernel was. */
+struct simpler_failure {
+    _Atomic uint64_t task; /* id + 1; 0: none.  First writer wins. */
+    _Atomic int32_t status;
+};
+
+struct simpler_estimates {
+    const struct simpler_callable_copy *callable;
+    uint64_t hash;
+    /* Nanoseconds of each kernel; 0: unknown.  Any thread, relaxed; a hint. */
+    _Atomic uint32_t ns[SIMPLER_MAX_FUNC_ID + 1];
+};
+
+struct simpler_device {
+    const struct simpler_platform *platform;
+    struct simpler_task_table table;
+    /* First id of each ring that is not retired; the orchestrator alone. */
+    uint32_t alive[CHIP_MAX_RING_DEPTH];
+    struct simpler_arena *arena;
+
+    /* Set before the run starts, constant during it. */
+    const struct simpler_device_run *run;
+    struct simpler_estimates *estimates;
+    const struct simpler_kernel *const *kernels; /* by func_id */
+    uint32_t kernel_count;
+    struct simpler_thread *threads; /* the last one orchestrates */
+    uint32_t thread_count;
+    uint64_t spin_ticks;             /* how long an idle thread spins before it parks */
+    bool spin_allowed;               /* fewer threads can run than CPUs exist */
+    struct simpler_core_pool *cores; /* NULL: kernels run inline */
+
+    /* Why the run is to stop: 0, minus a code or SIMPLER_E*; first writer wins.
+     * Written by anyone, read by everyone before each kernel and submit. */
+    _Alignas(SIMPLER_CACHE_LINE) _Atomic int32_t stop;
+    _Atomic uint32_t handover_ns; /* measured round trip */
+    _Atomic bool closing;
+
+    struct simpler_event work;     /* schedulers wait for ready tasks */
+    struct simpler_event progress; /* the orchestrator waits for completions */
+    struct simpler_event start;    /* the orchestrator waits for a run */
+    struct simpler_event finish;   /* the caller waits for its end */
+    /* P10 (release): run number; the run's description is behind it. */
+    _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t start_seq;
+    /* P11 (release): the result is behind it. */
+    _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t finish_seq;
+
+    /* Round-trip probe: ping by the orchestrator, pong by an idle scheduler. */
+    _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t ping;
+    _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t pong;
+
+    _Alignas(SIMPLER_CACHE_LINE) struct simpler_failure failure;
+    struct simpler_orch orch;
+    struct simpler_run_result *result;
+    uint64_t progress_base; /* completed before this run */
+    /* Tasks done in this run as the orchestrator last saw it; read for progress. */
+    _Atomic uint64_t published;
+    char fatal_text[1536]; /* explanation and remedy; the orchestrator alone */
+    struct simpler_estimates *all_estimates[64];
+    uint32_t estimate_count;
+};
+
+SIMPLER_INLINE uint64_t simpler_task_id_of(const struct simpler_task_slot *slot)
+{
+    return (uint64_t)slot->ring << 32 | slot->id;
+}
+
+SIMPLER_INLINE uint32_t simpler_ring_slot(const struct simpler_ring *ring, uint32_t id)
+{
+    return ring->first + (id & ring->mask);
+}
+
+/* Slots in use: submitted and not retired. */
+SIMPLER_INLINE uint32_t simpler_ring_live(const struct simpler_orch *orch, uint32_t r)
+{
+    return orch->ring[r].next - orch->device->alive[r];
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_TMR_FATAL_H
+#define SIMPLER_TMR_FATAL_H
+
+/*
+ * Why a run stops.  One latch for every cause; the first one wins and every
+ * later call of the orchestration answers with it.
+ */
+#include "tmr/engine.h"
+
+/* Latches a device code with its explanation; returns the run's status. */
+int simpler_fatal_latch(struct simpler_orch *orch, enum simpler_device_code code,
+                        const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Ends the run without a device code (SIMPLER_EKERNEL, SIMPLER_ECANCELED, ...). */
+int simpler_fatal_stop(struct simpler_orch *orch, int status);
+
+/* The status that calls answer with once device->stop is set. */
+int simpler_fatal_status(struct simpler_orch *orch);
+
+/*
+ * After a code that names a size the orchestration goes on dry: each refused
+ * submit is counted, so that the report can name a size that is enough.
+ */
+void simpler_fatal_count_submit(struct simpler_orch *orch, const struct simpler_task_args *args);
+void simpler_fatal_start_counting(struct simpler_orch *orch);
+
+/* Fills status, codes and message of the result. */
+void simpler_fatal_report(struct simpler_orch *orch, struct simpler_run_result *result);
+
+#endif

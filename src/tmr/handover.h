@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_TMR_HANDOVER_H
+#define SIMPLER_TMR_HANDOVER_H
+
+/*
+ * When is a task worth handing to another core?  Below 0.7 of the measured
+ * round trip between two cores it is cheaper to run it where it is
+ * (engine-findings: a fixed threshold is a trap, the placement of the CPUs
+ * decides).  Kernel times are estimated by func_id: one run in about 32 is
+ * timed; an unknown kernel counts as long.
+ */
+#include "tmr/engine.h"
+
+#define SIMPLER_LONG_NS UINT32_MAX
+
+SIMPLER_INLINE uint32_t simpler_handover_estimate(const struct simpler_device *device,
+                                                  const struct simpler_task_slot *slot)
+{
+    if (slot->shape == SIMPLER_SHAPE_DUMMY)
+        return 1;
+    uint32_t ns = atomic_load_explicit(&device->estimates->ns[slot->func_id], memory_order_relaxed);
+    return ns == 0 ? SIMPLER_LONG_NS : ns;
+}
+
+/* Kernels from this time on are worth a hand-over. */
+SIMPLER_INLINE uint32_t simpler_handover_threshold(const struct simpler_device *device)
+{
+    return atomic_load_explicit(&device->handover_ns, memory_order_relaxed) * 7u / 10u;
+}
+
+/* Folds one timed run into the estimate. */
+void simpler_handover_note(struct simpler_thread *thread, uint32_t func_id, uint64_t ticks);
+
+/* Measures the round trip with an idle scheduler, at most every 100 ms. */
+void simpler_handover_probe(struct simpler_orch *orch);
+/* An idle scheduler answers a probe. */
+SIMPLER_INLINE void simpler_handover_answer(struct simpler_device *device)
+{
+    uint32_t ping = atomic_load_explicit(&device->ping, memory_order_relaxed);
+    if (ping != atomic_load_explicit(&device->pong, memory_order_relaxed))
+        atomic_store_explicit(&device->pong, ping, memory_order_relaxed);
+}
+
+#endif

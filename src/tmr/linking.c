@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Edges lie in the consumer's slot, those beyond eight in the ring's pool; each
+ * counts as one entry against the pool's capacity.  A shared consumer is
+ * linked with a bias on its count, so that it cannot become ready half-wired; a
+ * private one with plain stores.
+ */
+#include "tmr/linking.h"
+
+#include <stddef.h>
+
+#include "base/testpoint.h"
+#include "tmr/admission.h"
+#include "tmr/fatal.h"
+#include "tmr/handover.h"
+#include "tmr/scheduler.h"
+#include "tmr/solo.h"
+
+/* The number has wrapped: no old mark may look like a new one. */
+void simpler_linking_renumber(struct simpler_orch *orch)
+{
+    for (uint32_t r = 0; r < CHIP_MAX_RING_DEPTH; r++) {
+        const struct simpler_ring *ring = &orch->ring[r];
+        for (uint32_t i = 0; i <= ring->mask; i++)
+            orch->device->table.slot[ring->first + i].mark = 0;
+    }
+    orch->submit_seq = 1;
+}
+
+/* acquire, pairs with P4: a finished producer's effects and its failed flag. */
+static bool is_closed(const struct simpler_task_slot *slot)
+{
+    return atomic_load_explicit(&slot->fanout, memory_order_acquire) == SIMPLER_LINK_CLOSED;
+}
+
+static void poison(struct simpler_task_slot *self, const struct simpler_task_slot *producer)
+{
+    if (SIMPLER_UNLIKELY(producer->failed))
+        atomic_store_explicit(&self->poisoned, 1, memory_order_relaxed);
+}
+
+/* Takes one edge of @self; *next is where its link is kept. */
+static uint32_t take_edge(struct simpler_orch *orch, struct simpler_task_slot *self,
+                          uint32_t **next)
+{
+    struct simpler_ring *ring = &orch->ring[self->ring];
+    uint64_t entry = ring->dep_top++;
+
+    if (SIMPLER_LIKELY(self->edge_count < SIMPLER_INLINE_EDGES)) {
+        uint32_t e = self->edge_count++;
+        *next = &self->link[e];
+        return simpler_link_inline(orch->self, e);
+    }
+    uint32_t at = (uint32_t)(entry % ring->dep_capacity);
+    struct simpler_pool_edge *edge = &orch->device->table.pool[self->ring][at];
+    edge->consumer = orch->self;
+    *next = &edge->next;
+    return simpler_link_pool(self->ring, at);
+}
+
+/* The edge that was taken last is not needed. */
+static void give_edge_back(struct simpler_orch *orch, struct simpler_task_slot *self, uint32_t link)
+{
+    orch->ring[self->ring].dep_top--;
+    if ((link & SIMPLER_LINK_POOL) == 0)
+        self->edge_count--;
+}
+
+/* False when the producer is done. */
+static bool link_shared(struct simpler_orch *orch, struct simpler_task_slot *self,
+                        struct simpler_task_slot *producer)
+{
+    if (is_closed(producer)) {
+        poison(self, producer);
+        return false;
+    }
+    uint32_t *next;
+    uint32_t link = take_edge(orch, self, &next);
+    uint32_t head = atomic_load_explicit(&producer->fanout, memory_order_acquire);
+    do {
+        if (head == SIMPLER_LINK_CLOSED) {
+            give_edge_back(orch, self, link);
+            poison(self, producer);
+            return false;
+        }
+        *next = head;
+        SIMPLER_TESTPOINT(LINK_BEFORE_PUBLISH);
+        /* P3, release: the link behind the head, and with it this slot's content. */
+    } while (!atomic_compare_exchange_weak_explicit(&producer->fanout, &head, link,
+                                                    memory_order_release, memory_order_acquire));
+    return true;
+}
+
+static bool link_private(struct simpler_orch *orch, struct simpler_task_slot *self,
+                         struct simpler_task_slot *producer)
+{
+    uint32_t head = atomic_load_explicit(&producer->fanout, memory_order_relaxed);
+    if (head == SIMPLER_LINK_CLOSED) {
+        poison(self, producer);
+        return false;
+    }
+    uint32_t *next;
+    uint32_t link = take_edge(orch, self, &next);
+    *next = head;
+    atomic_store_explicit(&producer->fanout, link, memory_order_relaxed);
+    return true;
+}
+
+/* Room for the pending edges; on failure they are dropped, the run is over. */
+static void reserve_edges(struct simpler_orch *orch, const struct simpler_task_slot *self)
+{
+    struct simpler_ring *ring = &orch->ring[self->ring];
+    if (SIMPLER_LIKELY(ring->dep_top - ring->dep_tail + orch->pending_count <= ring->dep_capacity))
+        return;
+    uint32_t unfinished = 0;
+    for (uint32_t i = 0; i < orch->pending_count; i++) {
+        if (!is_closed(&orch->device->table.slot[orch->pending[i]]))
+            unfinished++;
+    }
+    if (simpler_admission_wait_edges(orch, self->ring, unfinished) != 0)
+        orch->pending_count = 0;
+}
+
+/* Links a shared task; the references that producers hold. */
+static int32_t link_pending_shared(struct simpler_orch *orch, struct simpler_task_slot *self)
+{
+    int32_t linked = 0;
+
+    if (orch->pending_count == 0)
+        return 0;
+    reserve_edges(orch, self);
+    atomic_store_explicit(&self->fanin, SIMPLER_FANIN_BIAS, memory_order_relaxed);
+    for (uint32_t i = 0; i < orch->pending_count; i++)
+        linked += link_shared(orch, self, &orch->device->table.slot[orch->pending[i]]);
+    return linked;
+}
+
+/* The pool's mark of this task; before anything can retire it. */
+static void note_edges(struct simpler_orch *orch, const struct simpler_task_slot *self,
+                       int32_t linked)
+{
+    struct simpler_ring *ring = &orch->ring[self->ring];
+    orch->device->table.desc[orch->self].dep_mark = ring->dep_top;
+    orch->edges += (uint64_t)linked;
+    if (ring->dep_top - ring->dep_tail > ring->dep_peak)
+        ring->dep_peak = ring->dep_top - ring->dep_tail;
+}
+
+void simpler_linking_note(struct simpler_orch *orch, uint64_t id, bool retain)
+{
+    struct simpler_device *device = orch->device;
+    struct simpler_task_slot *self = &device->table.slot[orch->self];
+    uint32_t local = (uint32_t)id;
+
+    if (SIMPLER_UNLIKELY(id >> 32 >= CHIP_MAX_RING_DEPTH))
+        return;
+    uint32_t r = (uint32_t)(id >> 32);
+    struct simpler_ring *ring = &orch->ring[r];
+    if (local < device->alive[r] || SIMPLER_UNLIKELY(local >= ring->next))
+        return;
+    uint32_t number = simpler_ring_slot(ring, local);
+    struct simpler_task_slot *producer = &device->table.slot[number];
+    if (SIMPLER_UNLIKELY(number == orch->self))
+        return;
+    if (retain) {
+        device->table.desc[number].last_consumer[self->ring] = self->id + 1;
+        device->table.retained[number] = 1;
+    }
+    if (producer->mark == orch->submit_seq)
+        return;
+    producer->mark = orch->submit_seq;
+    if (is_closed(producer)) {
+        poison(self, producer);
+        return;
+    }
+    if (local < ring->private_from)
+        orch->self_shared = true;
+    orch->pending[orch->pending_count++] = number;
+}
+
+void simpler_linking_drain_sink(struct simpler_edge_sink *sink)
+{
+    struct simpler_orch *orch =
+        (struct simpler_orch *)(void *)((char *)sink - offsetof(struct simpler_orch, sink));
+    uint32_t n = sink->count;
+
+    sink->count = 0;
+    for (uint32_t i = 0; i < n; i++)
+        simpler_linking_note(orch, sink->ids[i], false);
+}
+
+/* A ready task that is short: run it and its short successors, publish the rest. */
+static void run_short(struct simpler_orch *orch, uint32_t number)
+{
+    struct simpler_thread *thread = orch->thread;
+    while (number != SIMPLER_NO_TASK) {
+        simpler_scheduler_run_here(thread, number);
+        number = thread->handed;
+        if (number != SIMPLER_NO_TASK &&
+            simpler_handover_estimate(orch->device, &orch->device->table.slot[number]) >=
+                simpler_handover_threshold(orch->device)) {
+            break;
+        }
+        thread->handed = SIMPLER_NO_TASK;
+    }
+    simpler_scheduler_expose(thread);
+}
+
+/* More tasks are ready than others could run: take part. */
+static void help(struct simpler_orch *orch)
+{
+    struct simpler_thread *thread = orch->thread;
+    uint32_t number;
+
+    if (orch->never_private ||
+        simpler_ready_queue_count(&thread->queue) < orch->device->thread_count ||
+        simpler_ready_queue_try_take(&thread->queue, &number, 1, false) == 0)
+        return;
+    simpler_scheduler_run_here(thread, number);
+    simpler_scheduler_expose(thread);
+}
+
+static void finish_shared(struct simpler_orch *orch, struct simpler_task_slot *self,
+                          uint32_t number, uint32_t estimate)
+{
+    /* A private producer is finished first: a shared task has shared producers alone. */
+    simpler_solo_run(orch);
+    int32_t linked = link_pending_shared(orch, self);
+    note_edges(orch, self, linked);
+    orch->ring[self->ring].private_from = self->id + 1;
+    SIMPLER_TESTPOINT(LINK_BEFORE_READY);
+    if (orch->pending_count != 0) {
+        int32_t bias = SIMPLER_FANIN_BIAS - linked;
+        /* P5, acq_rel: publishes the slot to the producers' completers, and takes
+         * their effects if all of them are done. */
+        if (atomic_fetch_sub_explicit(&self->fanin, bias, memory_order_acq_rel) != bias)
+            return;
+    }
+    if (estimate < simpler_handover_threshold(orch->device) && !orch->never_private) {
+        run_short(orch, number);
+        return;
+    }
+    simpler_scheduler_publish(orch->thread, number);
+    help(orch);
+}
+
+static void finish_private(struct simpler_orch *orch, struct simpler_task_slot *self,
+                           uint32_t number)
+{
+    int32_t linked = 0;
+
+    if (orch->pending_count != 0)
+        reserve_edges(orch, self);
+    for (uint32_t i = 0; i < orch->pending_count; i++)
+        linked += link_private(orch, self, &orch->device->table.slot[orch->pending[i]]);
+    note_edges(orch, self, linked);
+    atomic_store_explicit(&self->fanin, linked, memory_order_relaxed);
+    if (linked == 0)
+        simpler_solo_push(orch, number);
+    if (++orch->private_count == SIMPLER_PRIVATE_BATCH)
+        simpler_solo_run(orch);
+}
+
+void simpler_linking_finish(struct simpler_orch *orch, uint32_t number)
+{
+    struct simpler_task_slot *self = &orch->device->table.slot[number];
+    uint32_t estimate = simpler_handover_estimate(orch->device, self);
+
+    if (orch->self_shared || orch->never_private ||
+        (!orch->all_private && estimate >= simpler_handover_threshold(orch->device)))
+        finish_shared(orch, self, number, estimate);
+    else
+        finish_private(orch, self, number);
+}

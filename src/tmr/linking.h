@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_TMR_LINKING_H
+#define SIMPLER_TMR_LINKING_H
+
+/*
+ * From producers to edges: the task being submitted (orch->self) is put on the
+ * lists of its unfinished producers, then kept private or published.
+ */
+#include "tmr/engine.h"
+
+SIMPLER_COLD void simpler_linking_renumber(struct simpler_orch *orch);
+
+/* A new mark: no producer has been noted yet. */
+SIMPLER_INLINE void simpler_linking_next_mark(struct simpler_orch *orch)
+{
+    if (SIMPLER_UNLIKELY(++orch->submit_seq == 0))
+        simpler_linking_renumber(orch);
+}
+
+/* Task @id comes before orch->self; @retain keeps its outputs until self is done. */
+void simpler_linking_note(struct simpler_orch *orch, uint64_t id, bool retain);
+
+/* The ids that the map has put into the orchestrator's sink. */
+void simpler_linking_drain_sink(struct simpler_edge_sink *sink);
+
+/* Links what was noted and lets the task go. */
+void simpler_linking_finish(struct simpler_orch *orch, uint32_t number);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The orchestrator's wait: help, spin, park. */
+#include "tmr/orch_wait.h"
+
+#include "base/clock.h"
+#include "tmr/scheduler.h"
+#include "tmr/solo.h"
+
+/* How often a parked orchestrator looks whether anything runs at all. */
+#define LOOK_PERIOD_NS 20000000u
+
+static bool is_stopped(struct simpler_orch *orch)
+{
+    return atomic_load_explicit(&orch->device->stop, memory_order_acquire) != 0;
+}
+
+/* Spins for at most one park cost; returns a task or SIMPLER_NO_TASK. */
+static uint32_t spin(struct simpler_orch *orch, simpler_wait_fn condition, void *context,
+                     enum simpler_wait *verdict)
+{
+    uint64_t end = simpler_clock_ticks() + orch->device->spin_ticks;
+    do {
+        uint32_t number = simpler_scheduler_find(orch->thread);
+        if (number != SIMPLER_NO_TASK)
+            return number;
+        *verdict = condition(orch, context);
+        if (*verdict != SIMPLER_WAIT_MORE)
+            return SIMPLER_NO_TASK;
+        simpler_clock_relax();
+    } while (simpler_clock_ticks() < end);
+    return SIMPLER_NO_TASK;
+}
+
+static uint32_t park(struct simpler_orch *orch, simpler_wait_fn condition, void *context,
+                     enum simpler_wait *verdict)
+{
+    struct simpler_event *event = &orch->device->progress;
+    uint32_t seen = simpler_event_prepare(event);
+    uint32_t number = simpler_scheduler_find(orch->thread);
+
+    *verdict = condition(orch, context);
+    if (number != SIMPLER_NO_TASK || *verdict != SIMPLER_WAIT_MORE) {
+        simpler_event_cancel(event);
+        return number;
+    }
+    simpler_event_wait(event, seen, LOOK_PERIOD_NS);
+    return SIMPLER_NO_TASK;
+}
+
+static void publish_progress(struct simpler_device *device)
+{
+    atomic_store_explicit(&device->published,
+                          simpler_scheduler_completed(device) - device->progress_base,
+                          memory_order_relaxed);
+}
+
+static enum simpler_wait wait_for(struct simpler_orch *orch, simpler_wait_fn condition,
+                                  void *context, uint64_t idle_limit_ns, bool ignore_stop)
+{
+    struct simpler_device *device = orch->device;
+    enum simpler_wait verdict = SIMPLER_WAIT_MORE;
+    uint64_t idle_since = 0;
+
+    for (;;) {
+        simpler_solo_run(orch);
+        verdict = condition(orch, context);
+        if (verdict != SIMPLER_WAIT_MORE)
+            return verdict;
+        publish_progress(device);
+        if (!ignore_stop && is_stopped(orch))
+            return SIMPLER_WAIT_STOP;
+        uint32_t number = spin(orch, condition, context, &verdict);
+        if (number == SIMPLER_NO_TASK && verdict == SIMPLER_WAIT_MORE)
+            number = park(orch, condition, context, &verdict);
+        if (number != SIMPLER_NO_TASK) {
+            simpler_scheduler_run(orch->thread, number);
+            idle_since = 0;
+            continue;
+        }
+        if (verdict != SIMPLER_WAIT_MORE)
+            return verdict;
+        uint64_t now = simpler_clock_ns();
+        if (simpler_scheduler_is_busy(device))
+            idle_since = 0;
+        else if (idle_since == 0)
+            idle_since = now;
+        else if (now - idle_since > idle_limit_ns)
+            return SIMPLER_WAIT_IDLE;
+    }
+}
+
+enum simpler_wait simpler_orch_wait(struct simpler_orch *orch, simpler_wait_fn condition,
+                                    void *context, uint64_t idle_limit_ns, bool ignore_stop)
+{
+    enum simpler_wait verdict = wait_for(orch, condition, context, idle_limit_ns, ignore_stop);
+    /* The orchestration goes on: others may take what this thread holds. */
+    simpler_scheduler_expose(orch->thread);
+    return verdict;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One run: the root scope, the orchestration, the drain, the numbers. */
+#include "tmr/orchestrator.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "tmr/admission.h"
+#include "tmr/arena.h"
+#include "tmr/core_pool.h"
+#include "tmr/fatal.h"
+#include "tmr/hazard_check.h"
+#include "tmr/linking.h"
+#include "tmr/orch_wait.h"
+#include "tmr/scheduler.h"
+
+/* Time without a running or ready task after which the rest of a run is stuck. */
+#define DRAIN_STUCK_NS 500000000u
+/* dep_pool counters start at 1: entry 0 is the documents' null marker. */
+#define DEP_START 1u
+
+static void reset_ring(struct simpler_device *device, uint32_t r, uint32_t first)
+{
+    const struct simpler_arena *arena = device->arena;
+    struct simpler_ring *ring = &device->orch.ring[r];
+
+    memset(ring, 0, sizeof(*ring));
+    ring->first = first;
+    ring->mask = (uint32_t)arena->env.ring_task_window[r] - 1;
+    ring->hold_from = SIMPLER_NO_HOLD;
+    ring->dep_top = ring->dep_tail = DEP_START;
+    ring->dep_capacity = (uint32_t)arena->env.ring_dep_pool[r];
+    simpler_heap_ring_init(&ring->heap, arena->heap[r], arena->env.ring_heap[r]);
+    device->alive[r] = 0;
+}
+
+void simpler_orchestrator_reset(struct simpler_device *device)
+{
+    struct simpler_orch *orch = &device->orch;
+    struct simpler_scope_frame *frames = orch->frames;
+    uint32_t frame_capacity = orch->frame_capacity;
+    uint64_t probed = orch->probed_ticks;
+    uint32_t first = 0;
+
+    memset(orch, 0, sizeof(*orch));
+    orch->frames = frames;
+    orch->frame_capacity = frame_capacity;
+    orch->probed_ticks = probed;
+    orch->device = device;
+    orch->thread = &device->threads[device->thread_count - 1];
+    orch->map = device->arena->map;
+    orch->pending = device->arena->pending;
+    orch->sink.ids = orch->sink_ids;
+    orch->sink.capacity = sizeof(orch->sink_ids) / sizeof(orch->sink_ids[0]);
+    orch->sink.flush = simpler_linking_drain_sink;
+    orch->never_private = device->cores != NULL;
+    orch->all_private = device->thread_count == 1 && !orch->never_private;
+    for (uint32_t r = 0; r < CHIP_MAX_RING_DEPTH; r++) {
+        reset_ring(device, r, first);
+        first += orch->ring[r].mask + 1;
+    }
+    simpler_tensormap_reset(orch->map, device->run->hazards == SIMPLER_HAZARDS_ALL);
+}
+
+static enum simpler_wait is_drained(struct simpler_orch *orch, void *context)
+{
+    (void)context;
+    return simpler_scheduler_completed(orch->device) - orch->device->progress_base ==
+                   orch->submitted
+               ? SIMPLER_WAIT_DONE
+               : SIMPLER_WAIT_MORE;
+}
+
+/* The oldest task that is not done; the ring and id of what is stuck. */
+static const struct simpler_task_slot *oldest_unfinished(struct simpler_orch *orch)
+{
+    struct simpler_device *device = orch->device;
+    for (uint32_t r = 0; r < CHIP_MAX_RING_DEPTH; r++) {
+        for (uint32_t id = device->alive[r]; id < orch->ring[r].next; id++) {
+            uint32_t number = simpler_ring_slot(&orch->ring[r], id);
+            if (atomic_load_explicit(&device->table.done[number], memory_order_acquire) ==
+                SIMPLER_DONE_NOT)
+                return &device->table.slot[number];
+        }
+    }
+    return NULL;
+}
+
+static void drain(struct simpler_orch *orch)
+{
+    if (simpler_orch_wait(orch, is_drained, NULL, DRAIN_STUCK_NS, true) == SIMPLER_WAIT_DONE)
+        return;
+    const struct simpler_task_slot *slot = oldest_unfinished(orch);
+    uint64_t left =
+        orch->submitted - (simpler_scheduler_completed(orch->device) - orch->device->progress_base);
+    (void)simpler_fatal_latch(
+        orch, SIMPLER_CODE_SCHEDULER_TIMEOUT,
+        "%llu tasks are not done, and for 500 ms no task ran or was ready; the oldest, task "
+        "0x%016llx (func_id %u), waits for %d producers",
+        (unsigned long long)left, slot == NULL ? 0 : (unsigned long long)simpler_task_id_of(slot),
+        slot == NULL ? 0 : slot->func_id,
+        slot == NULL ? 0 : atomic_load_explicit(&slot->fanin, memory_order_relaxed));
+}
+
+static void fill_stats(struct simpler_orch *orch, struct simpler_run_stats *stats)
+{
+    struct simpler_device *device = orch->device;
+
+    stats->tasks = orch->submitted;
+    stats->edges = orch->edges;
+    stats->tensormap_max = device->arena->env.tensormap;
+    stats->tensormap_peak = orch->map_peak;
+    for (uint32_t r = 0; r < CHIP_MAX_RING_DEPTH; r++) {
+        const struct simpler_ring *ring = &orch->ring[r];
+        struct simpler_ring_stats *out = &stats->ring[r];
+        out->tasks = ring->next;
+        out->task_window_max = (uint64_t)ring->mask + 1;
+        out->task_window_peak = ring->window_peak;
+        out->heap_max = ring->heap.size;
+        out->heap_peak = ring->heap_peak;
+        out->dep_pool_max = ring->dep_capacity;
+        out->dep_pool_peak = ring->dep_peak;
+    }
+    for (uint32_t i = 0; i < device->thread_count; i++) {
+        struct simpler_thread_counts *c = &device->threads[i].counts;
+        stats->tasks_run += atomic_load_explicit(&c->run, memory_order_relaxed);
+        stats->tasks_failed += atomic_load_explicit(&c->failed, memory_order_relaxed);
+        stats->tasks_poisoned += atomic_load_explicit(&c->poisoned, memory_order_relaxed);
+    }
+    if (device->cores != NULL)
+        simpler_core_pool_add_stats(device->cores, stats);
+}
+
+/* Threads count from the device's opening; a run's numbers are differences. */
+static void subtract_before(struct simpler_run_stats *stats, const struct simpler_run_stats *before)
+{
+    stats->tasks_run -= before->tasks_run;
+    stats->tasks_failed -= before->tasks_failed;
+    stats->tasks_poisoned -= before->tasks_poisoned;
+}
+
+static void orchestrate(struct simpler_orch *orch)
+{
+    const struct simpler_device_run *run = orch->device->run;
+    const struct simpler_callable *callable = &run->callable->callable;
+    uint32_t given = run->args->tensor_count + run->args->scalar_count;
+
+    if (simpler_orchestrator_enter(orch, SIMPLER_SCOPE_AUTO, callable->file, callable->line) != 0)
+        return;
+    if (callable->expected_arg_count > given)
+        (void)simpler_fatal_latch(orch, SIMPLER_CODE_INVALID_ARGS,
+                                  "the callable expects %u arguments, %u were given",
+                                  callable->expected_arg_count, given);
+    else
+        callable->orchestrate(orch, run->args);
+    if (orch->open > 1 && simpler_fatal_status(orch) == 0)
+        (void)simpler_fatal_latch(orch, SIMPLER_CODE_INVALID_ARGS,
+                                  "the orchestration returned with %u scopes open", orch->open - 1);
+    while (orch->open > 0)
+        simpler_orchestrator_leave(orch);
+}
+
+void simpler_orchestrator_execute(struct simpler_device *device)
+{
+    struct simpler_orch *orch = &device->orch;
+    struct simpler_run_stats before = {0};
+    struct simpler_run_result *result = device->result;
+    uint64_t start = simpler_clock_ns();
+
+    fill_stats(orch, &before);
+    if (device->run->check_hazards && device->run->hazards == SIMPLER_HAZARDS_RAW &&
+        simpler_hazard_check_open(&orch->check) != 0)
+        (void)simpler_fatal_stop(orch, SIMPLER_ENOMEM);
+    orchestrate(orch);
+    result->stats.orchestration_ns = simpler_clock_ns() - start;
+    drain(orch);
+    result->stats.wall_ns = simpler_clock_ns() - start;
+    fill_stats(orch, &result->stats);
+    subtract_before(&result->stats, &before);
+    simpler_fatal_report(orch, result);
+    if (orch->check != NULL) {
+        result->stats.unordered_pairs = simpler_hazard_check_pairs(orch->check);
+        size_t at = strlen(result->message);
+        simpler_hazard_check_report(orch->check, result->message + at,
+                                    sizeof(result->message) - at);
+        simpler_hazard_check_close(orch->check);
+        orch->check = NULL;
+    }
+}

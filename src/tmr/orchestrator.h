@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_TMR_ORCHESTRATOR_H
+#define SIMPLER_TMR_ORCHESTRATOR_H
+
+/* One run on the orchestrator thread: from the root scope to the last task. */
+#include "tmr/engine.h"
+
+/* Prepares the orchestrator for a run; nothing of the run before is left. */
+void simpler_orchestrator_reset(struct simpler_device *device);
+/* Runs the orchestration and every task; fills device->result. */
+void simpler_orchestrator_execute(struct simpler_device *device);
+
+/* Scopes; 0 or a status. */
+int simpler_orchestrator_enter(struct simpler_orch *orch, enum simpler_scope_mode mode,
+                               const char *file, int line);
+void simpler_orchestrator_leave(struct simpler_orch *orch);
+
+#endif

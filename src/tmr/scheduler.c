@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Shared tasks.  A completion closes the producer's list, walks it, and runs
+ * the last successor that became ready itself, on the warm cache; other
+ * successors go to the thread's queue when they are worth a hand-over, else to
+ * its own stack.
+ */
+#include "tmr/scheduler.h"
+
+#include "base/clock.h"
+#include "base/testpoint.h"
+#include "tmr/core_pool.h"
+#include "tmr/handover.h"
+#include "tmr/tensor_pack.h"
+
+/* Completions of short kernels that may pass before a waiting orchestrator is woken. */
+#define NOTIFY_AFTER   8u
+#define NOTIFY_LONG_NS 5000u
+
+void simpler_scheduler_init_thread(struct simpler_thread *thread, struct simpler_device *device,
+                                   uint32_t index)
+{
+    simpler_ready_queue_init(&thread->queue, 0);
+    thread->device = device;
+    thread->index = index;
+    thread->handed = SIMPLER_NO_TASK;
+    thread->stack = SIMPLER_NO_TASK;
+    thread->victim = device->thread_count - 1;
+    thread->local.block_num = 1;
+    thread->args[SIMPLER_KERNEL_LOCAL_CONTEXT] = (int64_t)(uintptr_t)&thread->local;
+    thread->args[SIMPLER_KERNEL_GLOBAL_CONTEXT] = (int64_t)(uintptr_t)&thread->global;
+}
+
+static uint32_t pop_stack(struct simpler_thread *thread)
+{
+    uint32_t number = thread->stack;
+    if (number == SIMPLER_NO_TASK)
+        return number;
+    thread->stack = thread->device->table.slot[number].link[0];
+    if (thread->stack == SIMPLER_NO_TASK)
+        thread->stack_ns = 0;
+    return number;
+}
+
+static void push_stack(struct simpler_thread *thread, uint32_t number, uint32_t ns)
+{
+    thread->device->table.slot[number].link[0] = thread->stack;
+    thread->stack = number;
+    thread->stack_ns += ns;
+}
+
+static uint32_t take_from(struct simpler_thread *thread, struct simpler_thread *victim)
+{
+    uint32_t taken[SIMPLER_READY_QUEUE_BATCH];
+    struct simpler_device *device = thread->device;
+
+    if (simpler_ready_queue_count(&victim->queue) == 0)
+        return SIMPLER_NO_TASK;
+    /* One when kernels are long, several when they are short; what waits there is a hint. */
+    uint32_t n = simpler_ready_queue_try_take(&victim->queue, taken, 1, false);
+    if (n == 0)
+        return SIMPLER_NO_TASK;
+    uint32_t ns = simpler_handover_estimate(device, &device->table.slot[taken[0]]);
+    if (victim != thread && ns < 4 * simpler_handover_threshold(device)) {
+        uint32_t more = simpler_ready_queue_try_take(&victim->queue, taken + 1,
+                                                     SIMPLER_READY_QUEUE_BATCH - 1, true);
+        for (uint32_t i = more; i > 0; i--)
+            push_stack(thread, taken[i],
+                       simpler_handover_estimate(device, &device->table.slot[taken[i]]));
+    }
+    return taken[0];
+}
+
+static uint32_t steal(struct simpler_thread *thread)
+{
+    struct simpler_device *device = thread->device;
+    uint32_t count = device->thread_count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t victim = thread->victim + i;
+        if (victim >= count)
+            victim -= count;
+        if (&device->threads[victim] == thread)
+            continue;
+        uint32_t number = take_from(thread, &device->threads[victim]);
+        if (number != SIMPLER_NO_TASK) {
+            thread->victim = victim;
+            return number;
+        }
+    }
+    return device->cores == NULL ? SIMPLER_NO_TASK : simpler_core_pool_take(device->cores);
+}
+
+uint32_t simpler_scheduler_find(struct simpler_thread *thread)
+{
+    uint32_t number = thread->handed;
+    if (number != SIMPLER_NO_TASK) {
+        thread->handed = SIMPLER_NO_TASK;
+        return number;
+    }
+    number = pop_stack(thread);
+    if (number != SIMPLER_NO_TASK)
+        return number;
+    number = take_from(thread, thread);
+    return number != SIMPLER_NO_TASK ? number : steal(thread);
+}
+
+void simpler_scheduler_publish(struct simpler_thread *thread, uint32_t number)
+{
+    if (!simpler_ready_queue_try_push(&thread->queue, number))
+        push_stack(thread, number, 0);
+    simpler_event_notify(&thread->device->work, 1);
+}
+
+void simpler_scheduler_expose(struct simpler_thread *thread)
+{
+    uint32_t handed = thread->handed;
+    if (handed != SIMPLER_NO_TASK) {
+        thread->handed = SIMPLER_NO_TASK;
+        simpler_scheduler_publish(thread, handed);
+    }
+    uint32_t moved = 0;
+    while (thread->stack != SIMPLER_NO_TASK) {
+        uint32_t rest = thread->device->table.slot[thread->stack].link[0];
+        if (!simpler_ready_queue_try_push(&thread->queue, thread->stack))
+            break;
+        thread->stack = rest;
+        moved++;
+    }
+    if (thread->stack == SIMPLER_NO_TASK)
+        thread->stack_ns = 0;
+    if (moved != 0)
+        simpler_event_notify(&thread->device->work, moved);
+}
+
+int simpler_scheduler_call(struct simpler_thread *thread, uint32_t number)
+{
+    struct simpler_device *device = thread->device;
+    const struct simpler_task_table *table = &device->table;
+    const struct simpler_task_slot *slot = &table->slot[number];
+    const struct simpler_kernel *kernel = device->kernels[slot->func_id];
+    uint32_t line = 0;
+    uint32_t n = slot->tensor_count;
+
+    for (uint32_t i = 0; i < n; i++) {
+        line +=
+            simpler_unpack_tensor(simpler_task_line(table, number, line),
+                                  simpler_task_line(table, number, line + 1), &thread->scratch[i]);
+        thread->args[i] = (int64_t)(uintptr_t)&thread->scratch[i];
+    }
+    if (slot->scalar_count != 0) {
+        const uint64_t *scalar = table->desc[number].scalar;
+        for (uint32_t k = 0; k < slot->scalar_count; k++) {
+            if (k == SIMPLER_INLINE_SCALARS)
+                scalar = (const uint64_t *)(const void *)simpler_task_line(table, number, line) -
+                         SIMPLER_INLINE_SCALARS;
+            if (k == SIMPLER_INLINE_SCALARS + 8)
+                scalar =
+                    (const uint64_t *)(const void *)simpler_task_line(table, number, line + 1) -
+                    SIMPLER_INLINE_SCALARS - 8;
+            thread->args[n + k] = (int64_t)scalar[k];
+        }
+    }
+    if (thread->timing != 0 &&
+        atomic_load_explicit(&device->estimates->ns[slot->func_id], memory_order_relaxed) != 0) {
+        thread->timing--;
+        return kernel->fn(thread->args);
+    }
+    uint64_t start = simpler_clock_ticks();
+    int status = kernel->fn(thread->args);
+    simpler_handover_note(thread, slot->func_id, simpler_clock_ticks() - start);
+    return status;
+}
+
+/* The first failing kernel of the run is the one that is reported. */
+static void record_failure(struct simpler_device *device, const struct simpler_task_slot *slot,
+                           int status)
+{
+    uint64_t none = 0;
+    if (atomic_compare_exchange_strong_explicit(&device->failure.task, &none,
+                                                simpler_task_id_of(slot) + 1, memory_order_relaxed,
+                                                memory_order_relaxed))
+        atomic_store_explicit(&device->failure.status, status, memory_order_relaxed);
+}
+
+SIMPLER_INLINE void add_count(_Atomic uint64_t *count)
+{
+    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
+
+void simpler_scheduler_execute(struct simpler_thread *thread, uint32_t number)
+{
+    struct simpler_task_slot *slot = &thread->device->table.slot[number];
+
+    if (SIMPLER_UNLIKELY(atomic_load_explicit(&slot->poisoned, memory_order_relaxed))) {
+        slot->failed = 1;
+        add_count(&thread->counts.poisoned);
+        return;
+    }
+    if (slot->shape == SIMPLER_SHAPE_DUMMY ||
+        SIMPLER_UNLIKELY(atomic_load_explicit(&thread->device->stop, memory_order_relaxed) != 0))
+        return;
+    int status = simpler_scheduler_call(thread, number);
+    if (SIMPLER_LIKELY(status == 0)) {
+        add_count(&thread->counts.run);
+        return;
+    }
+    slot->failed = 1;
+    add_count(&thread->counts.failed);
+    record_failure(thread->device, slot, status);
+}
+
+static void hold_ready(struct simpler_thread *thread, uint32_t number)
+{
+    struct simpler_device *device = thread->device;
+    uint32_t ns = simpler_handover_estimate(device, &device->table.slot[number]);
+    uint32_t threshold = simpler_handover_threshold(device);
+
+    if (ns >= threshold) {
+        simpler_scheduler_publish(thread, number);
+        return;
+    }
+    push_stack(thread, number, ns);
+    if (thread->stack_ns >= 4 * (uint64_t)threshold)
+        simpler_scheduler_expose(thread);
+}
+
+/* One reference of a consumer less; true when it was the last. */
+SIMPLER_INLINE bool satisfy(struct simpler_task_slot *consumer)
+{
+    if (SIMPLER_FAILPOINT(DROP_EDGE))
+        return false;
+    SIMPLER_TESTPOINT(COMPLETE_BEFORE_DECREMENT);
+    /* acquire, pairs with P5: a count of 1 is ours alone, nobody else will touch it. */
+    if (atomic_load_explicit(&consumer->fanin, memory_order_acquire) == 1)
+        return true;
+    /* P5, acq_rel: our producer's effects go to whoever takes the last reference. */
+    return atomic_fetch_sub_explicit(&consumer->fanin, 1, memory_order_acq_rel) == 1;
+}
+
+void simpler_scheduler_complete(struct simpler_thread *thread, uint32_t number)
+{
+    struct simpler_device *device = thread->device;
+    struct simpler_task_slot *slot = &device->table.slot[number];
+    uint8_t done = slot->failed ? SIMPLER_DONE_FAILED : SIMPLER_DONE_OK;
+    uint32_t ready = SIMPLER_NO_TASK;
+
+    SIMPLER_TESTPOINT(COMPLETE_BEFORE_CLOSE);
+    /* acq_rel: pairs with P3 (the edges) and is P4 (the task's effects). */
+    uint32_t link =
+        atomic_exchange_explicit(&slot->fanout, SIMPLER_LINK_CLOSED, memory_order_acq_rel);
+    while (link != 0) {
+        /* The next link lies in the consumer's slot: read it before the decrement. */
+        uint32_t consumer = simpler_link_follow(&device->table, link, &link);
+        struct simpler_task_slot *c = &device->table.slot[consumer];
+        if (SIMPLER_UNLIKELY(done == SIMPLER_DONE_FAILED))
+            atomic_store_explicit(&c->poisoned, 1, memory_order_relaxed);
+        if (!satisfy(c))
+            continue;
+        if (ready != SIMPLER_NO_TASK)
+            hold_ready(thread, ready);
+        ready = consumer;
+    }
+    SIMPLER_TESTPOINT(COMPLETE_BEFORE_DONE);
+    /* P7, release: the last touch of the slot; the orchestrator may reuse it. */
+    atomic_store_explicit(&device->table.done[number], done, memory_order_release);
+    /* P9, release: a single writer, so a load and a store. */
+    atomic_store_explicit(&thread->counts.completed,
+                          atomic_load_explicit(&thread->counts.completed, memory_order_relaxed) + 1,
+                          memory_order_release);
+    if (ready == SIMPLER_NO_TASK)
+        return;
+    if (thread->handed == SIMPLER_NO_TASK && device->cores == NULL)
+        thread->handed = ready;
+    else
+        simpler_scheduler_publish(thread, ready);
+}
+
+/* Tells a parked orchestrator, not for every short kernel. */
+static void notify_orchestrator(struct simpler_thread *thread, uint32_t ns)
+{
+    thread->unnotified++;
+    if (!simpler_event_has_waiters(&thread->device->progress))
+        return;
+    if (ns < NOTIFY_LONG_NS && thread->unnotified < NOTIFY_AFTER &&
+        thread->handed != SIMPLER_NO_TASK)
+        return;
+    thread->unnotified = 0;
+    simpler_event_wake(&thread->device->progress, 1);
+}
+
+void simpler_scheduler_run_here(struct simpler_thread *thread, uint32_t number)
+{
+    uint32_t ns = simpler_handover_estimate(thread->device, &thread->device->table.slot[number]);
+    simpler_scheduler_execute(thread, number);
+    simpler_scheduler_complete(thread, number);
+    notify_orchestrator(thread, ns);
+}
+
+void simpler_scheduler_run(struct simpler_thread *thread, uint32_t number)
+{
+    struct simpler_device *device = thread->device;
+    const struct simpler_task_slot *slot = &device->table.slot[number];
+    uint32_t ns = simpler_handover_estimate(device, slot);
+
+    /* Nothing is held back behind a long kernel. */
+    if (thread->stack != SIMPLER_NO_TASK && ns >= 4 * simpler_handover_threshold(device))
+        simpler_scheduler_expose(thread);
+    if (device->cores != NULL && slot->shape != SIMPLER_SHAPE_DUMMY) {
+        simpler_core_pool_dispatch(device->cores, thread, number);
+        return;
+    }
+    simpler_scheduler_run_here(thread, number);
+}
+
+bool simpler_scheduler_is_busy(struct simpler_device *device)
+{
+    for (uint32_t i = 0; i < device->thread_count; i++) {
+        struct simpler_thread *thread = &device->threads[i];
+        if (atomic_load_explicit(&thread->counts.running, memory_order_acquire) != 0 ||
+            simpler_ready_queue_count(&thread->queue) != 0)
+            return true;
+    }
+    return device->cores != NULL && simpler_core_pool_is_busy(device->cores);
+}
+
+uint64_t simpler_scheduler_completed(const struct simpler_device *device)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < device->thread_count; i++)
+        sum += atomic_load_explicit(&device->threads[i].counts.completed, memory_order_acquire);
+    return device->cores == NULL ? sum : sum + simpler_core_pool_completed(device->cores);
+}
+
+static bool is_closing(struct simpler_device *device)
+{
+    return atomic_load_explicit(&device->closing, memory_order_acquire);
+}
+
+/* Looks for work for a while, then parks.  Returns a task or SIMPLER_NO_TASK. */
+static uint32_t idle(struct simpler_thread *thread)
+{
+    struct simpler_device *device = thread->device;
+    uint64_t end = simpler_clock_ticks() + device->spin_ticks;
+
+    atomic_store_explicit(&thread->counts.running, 0, memory_order_release);
+    if (simpler_event_has_waiters(&device->progress))
+        simpler_event_wake(&device->progress, 1);
+    do {
+        simpler_handover_answer(device);
+        uint32_t number = simpler_scheduler_find(thread);
+        if (number != SIMPLER_NO_TASK)
+            return number;
+        simpler_clock_relax();
+    } while (simpler_clock_ticks() < end && !is_closing(device));
+    uint32_t seen = simpler_event_prepare(&device->work);
+    uint32_t number = simpler_scheduler_find(thread);
+    if (number != SIMPLER_NO_TASK || is_closing(device)) {
+        simpler_event_cancel(&device->work);
+        return number;
+    }
+    simpler_event_wait(&device->work, seen, UINT64_MAX);
+    return SIMPLER_NO_TASK;
+}
+
+void *simpler_scheduler_main(void *argument)
+{
+    struct simpler_thread *thread = argument;
+    struct simpler_device *device = thread->device;
+
+    while (!is_closing(device)) {
+        atomic_store_explicit(&thread->counts.running, 1, memory_order_relaxed);
+        uint32_t number = simpler_scheduler_find(thread);
+        if (number == SIMPLER_NO_TASK)
+            number = idle(thread);
+        if (number == SIMPLER_NO_TASK)
+            continue;
+        atomic_store_explicit(&thread->counts.running, 1, memory_order_relaxed);
+        simpler_scheduler_run(thread, number);
+    }
+    return NULL;
+}

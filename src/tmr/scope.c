@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scopes.  A scope's hold is one number a ring: the first task of the
+ * shallowest open scope of that ring that created an OUTPUT.  A scope that finds
+ * its ring held leaves the hold to the scope around it.
+ */
+#include "base/alloc.h"
+#include "base/testpoint.h"
+#include "tmr/fatal.h"
+#include "tmr/orchestrator.h"
+
+#define FIRST_FRAMES 64u
+
+static int grow_frames(struct simpler_orch *orch)
+{
+    uint32_t capacity = orch->frame_capacity == 0 ? FIRST_FRAMES : orch->frame_capacity * 2;
+    struct simpler_scope_frame *frames =
+        simpler_alloc_resize(orch->frames, capacity, sizeof(*frames));
+    if (frames == NULL)
+        return simpler_fatal_stop(orch, SIMPLER_ENOMEM);
+    orch->frames = frames;
+    orch->frame_capacity = capacity;
+    return 0;
+}
+
+int simpler_orchestrator_enter(struct simpler_orch *orch, enum simpler_scope_mode mode,
+                               const char *file, int line)
+{
+    if (orch->open == orch->frame_capacity) {
+        int rc = grow_frames(orch);
+        if (rc != 0)
+            return rc;
+    }
+    struct simpler_scope_frame *frame = &orch->frames[orch->open];
+    frame->file = file;
+    frame->line = line;
+    frame->manual = orch->manual;
+    frame->ring = (uint8_t)orch->current;
+    orch->depth = orch->open++;
+    orch->current = orch->depth < CHIP_MAX_RING_DEPTH - 1 ? orch->depth : CHIP_MAX_RING_DEPTH - 1;
+    orch->manual = mode == SIMPLER_SCOPE_MANUAL;
+    frame->had_hold = orch->ring[orch->current].hold_from != SIMPLER_NO_HOLD;
+    return 0;
+}
+
+void simpler_orchestrator_leave(struct simpler_orch *orch)
+{
+    struct simpler_scope_frame *frame = &orch->frames[--orch->open];
+    if (!frame->had_hold)
+        orch->ring[orch->current].hold_from = SIMPLER_NO_HOLD;
+    orch->manual = frame->manual;
+    orch->current = frame->ring;
+    orch->depth = orch->open == 0 ? 0 : orch->open - 1;
+}
+
+int simpler_orch_scope_begin_at(struct simpler_orch *orch, enum simpler_scope_mode mode,
+                                const char *file, int line)
+{
+    int status = simpler_fatal_status(orch);
+    if (SIMPLER_UNLIKELY(status != 0)) {
+        /* A dry run goes on counting by scope. */
+        return orch->counting ? simpler_orchestrator_enter(orch, mode, file, line) : status;
+    }
+    if (mode != SIMPLER_SCOPE_MANUAL && orch->manual)
+        return simpler_fatal_latch(orch, SIMPLER_CODE_INVALID_ARGS,
+                                   "scope at %s:%d: an AUTO scope cannot open inside a MANUAL one",
+                                   file == NULL ? "(unknown)" : file, line);
+    if (SIMPLER_FAILPOINT(SCOPE_TASKS))
+        return simpler_fatal_latch(orch, SIMPLER_CODE_SCOPE_TASKS_OVERFLOW,
+                                   "scope at %s:%d: no record for its tasks",
+                                   file == NULL ? "(unknown)" : file, line);
+    return simpler_orchestrator_enter(orch, mode, file, line);
+}
+
+int simpler_orch_scope_begin(struct simpler_orch *orch, enum simpler_scope_mode mode)
+{
+    return simpler_orch_scope_begin_at(orch, mode, NULL, 0);
+}
+
+int simpler_orch_scope_end(struct simpler_orch *orch)
+{
+    int status = simpler_fatal_status(orch);
+    if (orch->open > 1)
+        simpler_orchestrator_leave(orch);
+    else if (status == 0)
+        return simpler_fatal_latch(orch, SIMPLER_CODE_INVALID_ARGS,
+                                   "scope_end without an open scope");
+    return status;
+}

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Submit: the arguments are checked, a slot and heap are admitted, producers
+ * are found, the slot is filled, the edges are linked, and the task is either
+ * kept private or published.
+ */
+#include <string.h>
+
+#include "base/testpoint.h"
+#include "tmr/admission.h"
+#include "tmr/engine.h"
+#include "tmr/fatal.h"
+#include "tmr/handover.h"
+#include "tmr/hazard_check.h"
+#include "tmr/linking.h"
+#include "tmr/scheduler.h"
+#include "tmr/solo.h"
+#include "tmr/tensor_pack.h"
+
+#define OUTPUT_UNIT 1024u
+/* Shared submits between two looks at the watermark. */
+#define ADVANCE_PERIOD 64u
+
+struct request {
+    enum simpler_shape shape;
+    uint32_t func_id;
+    const struct simpler_task_args *args;
+    struct simpler_task_outputs *out;
+    const char *file;
+    int line;
+    uint64_t heap_bytes;
+    uint32_t map_entries;
+};
+
+/* Bytes of one OUTPUT in its packed block; false when the create-info is invalid. */
+static bool output_bytes(const struct simpler_create_info *info, uint64_t *bytes)
+{
+    uint64_t n = 1;
+
+    if (info->ndims - 1 >= SIMPLER_MAX_DIMS || info->dtype >= SIMPLER_DTYPE_NUM)
+        return false;
+    for (uint32_t i = 0; i < info->ndims; i++) {
+        if (__builtin_mul_overflow(n, info->shape[i], &n))
+            return false;
+    }
+    if (n > (UINT64_MAX >> 4))
+        return false;
+    n <<= simpler_dtype_shift(info->dtype);
+    *bytes = (n + OUTPUT_UNIT - 1) / OUTPUT_UNIT * OUTPUT_UNIT;
+    return true;
+}
+
+static bool tensor_is_sane(const struct simpler_tensor *t)
+{
+    if (t->ndims - 1 >= SIMPLER_MAX_DIMS || t->dtype >= SIMPLER_DTYPE_NUM ||
+        t->address_space > SIMPLER_SPACE_DEVICE)
+        return false;
+    if (SIMPLER_LIKELY(t->is_contiguous))
+        return true;
+    for (uint32_t i = 0; i < t->ndims; i++) {
+        if (t->stride[i] == 0)
+            return false;
+    }
+    return true;
+}
+
+SIMPLER_COLD static int invalid(struct simpler_orch *orch, const struct request *q,
+                                const char *what, uint32_t arg)
+{
+    return simpler_fatal_latch(
+        orch, SIMPLER_CODE_INVALID_ARGS, "submit at %s:%d (kernel %u), argument %u: %s",
+        q->file == NULL ? "(unknown)" : q->file, q->line, q->func_id, arg, what);
+}
+
+static int check_kernel(struct simpler_orch *orch, const struct request *q)
+{
+    const struct simpler_device *device = orch->device;
+
+    if (q->shape == SIMPLER_SHAPE_DUMMY)
+        return 0;
+    if (q->func_id >= device->kernel_count || device->kernels[q->func_id] == NULL)
+        return simpler_fatal_latch(orch, SIMPLER_CODE_INVALID_ARGS,
+                                   "submit at %s:%d: the callable has no kernel %u",
+                                   q->file == NULL ? "(unknown)" : q->file, q->line, q->func_id);
+    if (device->kernels[q->func_id]->core_type != (uint32_t)q->shape)
+        return simpler_fatal_latch(
+            orch, SIMPLER_CODE_INVALID_ARGS,
+            "submit at %s:%d: kernel %u is registered for %s cores, not for %s",
+            q->file == NULL ? "(unknown)" : q->file, q->line, q->func_id,
+            q->shape == SIMPLER_SHAPE_AIC ? "AIV" : "AIC",
+            q->shape == SIMPLER_SHAPE_AIC ? "AIC" : "AIV");
+    return 0;
+}
+
+/* Sizes and validity of the tensors; nothing is changed yet. */
+static int check_tensors(struct simpler_orch *orch, struct request *q)
+{
+    const struct simpler_task_args *args = q->args;
+    bool readers = orch->device->run->hazards == SIMPLER_HAZARDS_ALL;
+
+    for (uint32_t i = 0; i < args->tensor_count; i++) {
+        if (args->use[i] == SIMPLER_USE_OUTPUT) {
+            uint64_t bytes;
+            if (!output_bytes(args->tensor[i], &bytes) ||
+                __builtin_add_overflow(q->heap_bytes, bytes, &q->heap_bytes))
+                return invalid(orch, q, "the create-info is not valid", i);
+            continue;
+        }
+        const struct simpler_tensor *t = args->tensor[i];
+        if (SIMPLER_UNLIKELY(!tensor_is_sane(t)))
+            return invalid(orch, q, "the tensor is not valid", i);
+        if (!t->manual_dep &&
+            (args->use[i] == SIMPLER_USE_INOUT || args->use[i] == SIMPLER_USE_OUTPUT_EXISTING ||
+             (readers && args->use[i] == SIMPLER_USE_INPUT)))
+            q->map_entries++;
+    }
+    if (orch->manual)
+        q->map_entries = 0;
+    return 0;
+}
+
+static int check_dependencies(struct simpler_orch *orch, const struct request *q)
+{
+    for (uint32_t i = 0; i < q->args->dependency_count; i++) {
+        uint64_t raw = q->args->dependency[i].raw;
+        if (raw >> 32 >= CHIP_MAX_RING_DEPTH || (uint32_t)raw >= orch->ring[(raw >> 32) & 3].next)
+            return simpler_fatal_latch(orch, SIMPLER_CODE_INVALID_ARGS,
+                                       "submit at %s:%d: dependency %u names no task "
+                                       "(0x%016llx)",
+                                       q->file == NULL ? "(unknown)" : q->file, q->line, i,
+                                       (unsigned long long)raw);
+    }
+    return 0;
+}
+
+static int check(struct simpler_orch *orch, struct request *q)
+{
+    if (SIMPLER_UNLIKELY(q->args == NULL))
+        return invalid(orch, q, "the arguments are NULL", 0);
+    if (SIMPLER_UNLIKELY(q->args->error != SIMPLER_ARGS_OK))
+        return invalid(orch, q, simpler_task_args_error_text(q->args->error), q->args->error_arg);
+    if (SIMPLER_UNLIKELY(q->args->tensor_count > SIMPLER_MAX_TENSORS ||
+                         q->args->scalar_count > SIMPLER_MAX_SCALARS))
+        return invalid(orch, q, "the argument object was not initialised", 0);
+    int status = check_kernel(orch, q);
+    if (SIMPLER_LIKELY(status == 0) && q->args->tensor_count != 0)
+        status = check_tensors(orch, q);
+    if (SIMPLER_LIKELY(status == 0) && q->args->dependency_count != 0)
+        status = check_dependencies(orch, q);
+    return status;
+}
+
+/* A refused submit: empty outputs, and in a dry run its needs are counted. */
+SIMPLER_COLD static int refuse(struct simpler_orch *orch, struct request *q, int status)
+{
+    if (q->out != NULL) {
+        q->out->id.raw = SIMPLER_TASK_ID_NONE;
+        q->out->count = 0;
+        if (q->args != NULL && q->args->output_count <= SIMPLER_MAX_TENSORS)
+            memset(q->out->tensor, 0, q->args->output_count * sizeof(q->out->tensor[0]));
+    }
+    if (orch->counting && q->args != NULL && q->args->error == SIMPLER_ARGS_OK)
+        simpler_fatal_count_submit(orch, q->args);
+    return status;
+}
+
+/* A slot, heap and room in the map, at once or after a wait. */
+SIMPLER_INLINE int admit(struct simpler_orch *orch, struct request *q, uint8_t **block)
+{
+    struct simpler_ring *ring = &orch->ring[orch->current];
+
+    *block = ring->heap.memory; /* where outputs without bytes lie */
+    if (SIMPLER_LIKELY(
+            simpler_ring_live(orch, orch->current) < ring->mask &&
+            (q->map_entries == 0 || simpler_tensormap_room(orch->map) >= q->map_entries))) {
+        if (q->heap_bytes == 0)
+            return 0;
+        *block = simpler_heap_ring_try_alloc(&ring->heap, q->heap_bytes);
+        if (SIMPLER_LIKELY(*block != NULL))
+            return 0;
+    }
+    return simpler_admission_wait(orch, orch->current, q->heap_bytes, q->map_entries, block);
+}
+
+/* From the scope's first OUTPUT on its tasks stay until it ends. */
+static void note_hold(struct simpler_orch *orch, struct simpler_ring *ring, uint64_t bytes,
+                      bool at_zero)
+{
+    if (ring->hold_from == SIMPLER_NO_HOLD) {
+        ring->hold_from = ring->next;
+        ring->hold_depth = orch->depth;
+        ring->held_bytes = 0;
+        ring->held_max_block = 0;
+        ring->held_from_zero = at_zero;
+    }
+    ring->held_bytes += bytes;
+    if (bytes > ring->held_max_block)
+        ring->held_max_block = bytes;
+}
+
+SIMPLER_INLINE uint32_t make_slot(struct simpler_orch *orch, const struct request *q)
+{
+    struct simpler_task_table *table = &orch->device->table;
+    struct simpler_ring *ring = &orch->ring[orch->current];
+    uint32_t id = ring->next++;
+    uint32_t number = simpler_ring_slot(ring, id);
+    struct simpler_task_slot *slot = &table->slot[number];
+    struct simpler_task_desc *desc = &table->desc[number];
+
+    atomic_store_explicit(&slot->fanout, 0, memory_order_relaxed);
+    slot->id = id;
+    slot->func_id = (uint16_t)q->func_id;
+    slot->shape = (uint8_t)q->shape;
+    slot->ring = (uint8_t)orch->current;
+    atomic_store_explicit(&slot->poisoned, 0, memory_order_relaxed);
+    slot->failed = 0;
+    slot->tensor_count = 0;
+    slot->scalar_count = 0;
+    slot->mark = 0;
+    slot->edge_count = 0;
+    desc->heap_end = ring->heap.top;
+    memset(desc->last_consumer, 0, sizeof(desc->last_consumer));
+    desc->file = q->file;
+    desc->line = q->line;
+    atomic_store_explicit(&table->done[number], SIMPLER_DONE_NOT, memory_order_relaxed);
+    table->retained[number] = 0;
+    orch->self = number;
+    orch->submitted++;
+    simpler_linking_next_mark(orch);
+    return number;
+}
+
+/* Repeats the value's bytes over the block, padding included. */
+static void fill_initial(uint8_t *block, uint64_t bytes, const struct simpler_create_info *info)
+{
+    size_t n = simpler_dtype_bytes(info->dtype);
+    uint64_t word = 0;
+    for (size_t at = 0; at < 8; at += n)
+        memcpy((uint8_t *)&word + at, &info->initial_value, n);
+    for (uint64_t at = 0; at < bytes; at += 8)
+        memcpy(block + at, &word, 8);
+}
+
+static void make_output(const struct simpler_create_info *info, uint8_t *block, uint64_t owner,
+                        struct simpler_tensor *out)
+{
+    uint64_t n = 1;
+
+    memset(out, 0, sizeof(*out));
+    out->addr = (uint64_t)(uintptr_t)block;
+    out->owner = owner;
+    out->ndims = info->ndims;
+    out->dtype = info->dtype;
+    out->manual_dep = info->manual_dep;
+    out->is_contiguous = 1;
+    for (uint32_t i = info->ndims; i-- > 0;) {
+        out->shape[i] = info->shape[i];
+        out->stride[i] = (uint32_t)n;
+        n *= info->shape[i];
+    }
+    out->extent = n;
+    out->buffer_bytes = n << simpler_dtype_shift(info->dtype);
+}
+
+/* Creates output @k at @block; returns the block behind it. */
+static uint8_t *place_output(const struct simpler_create_info *info, uint8_t *block, uint64_t owner,
+                             struct simpler_tensor *out)
+{
+    uint64_t bytes = 0;
+
+    (void)output_bytes(info, &bytes); /* checked before */
+    make_output(info, block, owner, out);
+    if (info->has_initial_value)
+        fill_initial(block, bytes, info);
+    return block + bytes;
+}
+
+static void pack_scalars(struct simpler_task_table *table, uint32_t number, uint32_t line,
+                         const struct simpler_task_args *args)
+{
+    uint32_t n = args->scalar_count;
+    uint64_t *inside = table->desc[number].scalar;
+
+    table->slot[number].scalar_count = (uint8_t)n;
+    for (uint32_t k = 0; k < n && k < SIMPLER_INLINE_SCALARS; k++)
+        inside[k] = args->scalar[k];
+    for (uint32_t k = SIMPLER_INLINE_SCALARS; k < n; k++) {
+        uint32_t at = k - SIMPLER_INLINE_SCALARS;
+        memcpy(simpler_task_line(table, number, line + at / 8)->bytes + 8 * (at % 8),
+               &args->scalar[k], 8);
+    }
+}
+
+/* Copies tensors and scalars into the slot's lines and makes the outputs. */
+SIMPLER_INLINE void fill_payload(struct simpler_orch *orch, const struct request *q,
+                                 uint32_t number, uint8_t *block)
+{
+    struct simpler_task_table *table = &orch->device->table;
+    struct simpler_task_slot *slot = &table->slot[number];
+    const struct simpler_task_args *args = q->args;
+    struct simpler_tensor scratch;
+    uint32_t line = 0, outputs = 0;
+
+    for (uint32_t i = 0; i < args->tensor_count; i++) {
+        const struct simpler_tensor *t = args->tensor[i];
+        if (SIMPLER_UNLIKELY(args->use[i] == SIMPLER_USE_OUTPUT)) {
+            struct simpler_tensor *made = q->out != NULL ? &q->out->tensor[outputs] : &scratch;
+            block = place_output(args->tensor[i], block, simpler_task_id_of(slot), made);
+            outputs++;
+            t = made;
+        }
+        simpler_pack_tensor(simpler_task_line(table, number, line),
+                            simpler_task_line(table, number, line + 1), t);
+        line += simpler_pack_lines(t);
+    }
+    slot->tensor_count = (uint8_t)args->tensor_count;
+    if (args->scalar_count != 0)
+        pack_scalars(table, number, line, args);
+    if (q->out != NULL) {
+        q->out->id.raw = simpler_task_id_of(slot);
+        q->out->count = outputs;
+    }
+}
+
+/* Explicit dependencies, creators, and what the map says. */
+SIMPLER_INLINE void find_producers(struct simpler_orch *orch, const struct request *q,
+                                   uint64_t self)
+{
+    const struct simpler_task_args *args = q->args;
+
+    orch->pending_count = 0;
+    orch->self_shared = false;
+    for (uint32_t i = 0; i < args->dependency_count; i++) {
+        uint8_t kind = args->dependency_kind == NULL ? SIMPLER_DEP_WAIT | SIMPLER_DEP_RETAIN
+                                                     : args->dependency_kind[i];
+        simpler_linking_note(orch, args->dependency[i].raw, (kind & SIMPLER_DEP_RETAIN) != 0);
+    }
+    if (orch->manual)
+        return;
+    for (uint32_t i = 0; i < args->tensor_count; i++) {
+        if (args->use[i] == SIMPLER_USE_OUTPUT)
+            continue;
+        const struct simpler_tensor *t = args->tensor[i];
+        if (t->owner != SIMPLER_NO_OWNER)
+            simpler_linking_note(orch, t->owner, true);
+        if (args->use[i] != SIMPLER_USE_NO_DEP && !t->manual_dep)
+            simpler_tensormap_access(orch->map, t, (enum simpler_tensor_use)args->use[i], self,
+                                     &orch->sink);
+    }
+    simpler_linking_drain_sink(&orch->sink);
+}
+
+/* Marks that only grow are taken with a fresh watermark. */
+SIMPLER_INLINE void note_peaks(struct simpler_orch *orch, struct simpler_ring *ring)
+{
+    uint32_t r = orch->current;
+    if (simpler_ring_live(orch, r) > ring->window_peak ||
+        simpler_heap_ring_used(&ring->heap) > ring->heap_peak) {
+        simpler_admission_advance(orch, r);
+        uint32_t live = simpler_ring_live(orch, r);
+        if (live > ring->window_peak)
+            ring->window_peak = live;
+        if (simpler_heap_ring_used(&ring->heap) > ring->heap_peak)
+            ring->heap_peak = simpler_heap_ring_used(&ring->heap);
+    }
+    uint32_t used = simpler_tensormap_used(orch->map);
+    if (used > orch->map_peak)
+        orch->map_peak = used;
+}
+
+SIMPLER_INLINE int submit(struct simpler_orch *orch, struct request *q)
+{
+    uint8_t *block;
+
+    if (SIMPLER_UNLIKELY(atomic_load_explicit(&orch->device->stop, memory_order_relaxed) != 0))
+        return refuse(orch, q, simpler_fatal_status(orch));
+    int status = check(orch, q);
+    if (SIMPLER_LIKELY(status == 0))
+        status = admit(orch, q, &block);
+    if (SIMPLER_UNLIKELY(status != 0))
+        return refuse(orch, q, status);
+    struct simpler_ring *ring = &orch->ring[orch->current];
+    if (SIMPLER_UNLIKELY(ring->next >= SIMPLER_MAX_TASK_ID))
+        return refuse(orch, q,
+                      simpler_fatal_latch(orch, SIMPLER_CODE_INVALID_ARGS,
+                                          "ring %u has had 2^32 - 2 tasks in this run, the most "
+                                          "that its ids can name",
+                                          orch->current));
+    if (q->args->output_count != 0)
+        note_hold(orch, ring, q->heap_bytes, block == ring->heap.memory);
+    uint32_t number = make_slot(orch, q);
+    if (SIMPLER_UNLIKELY(orch->check != NULL))
+        simpler_hazard_check_submit(orch->check, orch, q->args, number);
+    find_producers(orch, q, simpler_task_id_of(&orch->device->table.slot[number]));
+    fill_payload(orch, q, number, block);
+    simpler_linking_finish(orch, number);
+    note_peaks(orch, ring);
+    if ((orch->submit_seq & (ADVANCE_PERIOD - 1)) == 0 && orch->private_count == 0)
+        simpler_admission_advance_all(orch);
+    return 0;
+}
+
+int simpler_orch_submit_aic_at(struct simpler_orch *orch, uint32_t func_id,
+                               const struct simpler_task_args *args,
+                               struct simpler_task_outputs *out, const char *file, int line)
+{
+    struct request q = {SIMPLER_SHAPE_AIC, func_id, args, out, file, line, 0, 0};
+    return submit(orch, &q);
+}
+
+int simpler_orch_submit_aiv_at(struct simpler_orch *orch, uint32_t func_id,
+                               const struct simpler_task_args *args,
+                               struct simpler_task_outputs *out, const char *file, int line)
+{
+    struct request q = {SIMPLER_SHAPE_AIV, func_id, args, out, file, line, 0, 0};
+    return submit(orch, &q);
+}
+
+int simpler_orch_submit_dummy_at(struct simpler_orch *orch, const struct simpler_task_args *args,
+                                 struct simpler_task_outputs *out, const char *file, int line)
+{
+    struct request q = {SIMPLER_SHAPE_DUMMY, 0, args, out, file, line, 0, 0};
+    return submit(orch, &q);
+}
+
+/* Nothing to wait for and nothing to run: the task is done as it is made. */
+static void complete_at_once(struct simpler_orch *orch, uint32_t number)
+{
+    struct simpler_task_table *table = &orch->device->table;
+    struct simpler_ring *ring = &orch->ring[orch->current];
+    _Atomic uint64_t *completed = &orch->thread->counts.completed;
+
+    table->desc[number].dep_mark = ring->dep_top;
+    atomic_store_explicit(&table->slot[number].fanout, SIMPLER_LINK_CLOSED, memory_order_relaxed);
+    atomic_store_explicit(&table->done[number], SIMPLER_DONE_OK, memory_order_relaxed);
+    atomic_store_explicit(completed, atomic_load_explicit(completed, memory_order_relaxed) + 1,
+                          memory_order_release);
+}
+
+int simpler_orch_alloc_tensors_at(struct simpler_orch *orch,
+                                  const struct simpler_create_info *infos, uint32_t count,
+                                  struct simpler_task_outputs *out, const char *file, int line)
+{
+    struct simpler_task_args args;
+    struct request q = {SIMPLER_SHAPE_DUMMY, 0, &args, out, file, line, 0, 0};
+    uint8_t *block;
+
+    simpler_task_args_reset(&args);
+    for (uint32_t i = 0; infos != NULL && i < count && i <= SIMPLER_MAX_TENSORS; i++)
+        simpler_task_args_add_create(&args, &infos[i]);
+    if (SIMPLER_UNLIKELY(atomic_load_explicit(&orch->device->stop, memory_order_relaxed) != 0))
+        return refuse(orch, &q, simpler_fatal_status(orch));
+    int status;
+    if (infos == NULL || count == 0 || out == NULL)
+        status =
+            invalid(orch, &q, "alloc_tensors needs create-infos and a place for its tensors", 0);
+    else
+        status = check(orch, &q);
+    if (status == 0)
+        status = admit(orch, &q, &block);
+    if (status != 0)
+        return refuse(orch, &q, status);
+    struct simpler_ring *ring = &orch->ring[orch->current];
+    note_hold(orch, ring, q.heap_bytes, block == ring->heap.memory);
+    uint32_t number = make_slot(orch, &q);
+    if (SIMPLER_UNLIKELY(orch->check != NULL))
+        simpler_hazard_check_submit(orch->check, orch, q.args, number);
+    fill_payload(orch, &q, number, block);
+    complete_at_once(orch, number);
+    note_peaks(orch, ring);
+    return 0;
+}
