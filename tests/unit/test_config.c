@@ -210,11 +210,11 @@ static void the_ends_of_each_range_are_legal(void **state)
     config.exec = SIMPLER_EXEC_THREADS;
     config.deadline_ns = 77;
     config.runtime_env.ring_task_window[0] = 4;
-    config.runtime_env.ring_task_window[1] = 1u << 26;
+    config.runtime_env.ring_task_window[1] = 1u << 25;
     config.runtime_env.ring_heap[0] = 1024;
     config.runtime_env.ring_heap[1] = 1ull << 44;
     config.runtime_env.ring_dep_pool[0] = 4;
-    config.runtime_env.ring_dep_pool[1] = 1u << 29;
+    config.runtime_env.ring_dep_pool[1] = 1u << 28;
     config.runtime_env.tensormap = 16;
     assert_int_equal(resolve(&config, &c), 0);
     assert_int_equal(c.aicpu_thread_num, 2);
