@@ -46,7 +46,5 @@ PY
 err=$("$SIMPLER" info --jsn 2>&1 >/dev/null); [ $? -eq 2 ] || fail "an unknown option exits 2"
 grep -q "there is no '--jsn'; there is: --json" <<<"$err" || fail "the valid option is named"
 "$SIMPLER" help info | grep -q '^usage: simpler info' || fail "help"
-if [ -w /dev/full ]; then
-    "$SIMPLER" info >/dev/full 2>/dev/null; [ $? -eq 1 ] || fail "a full disk exits 1"
-fi
+"$SIMPLER" info >/dev/full 2>/dev/null; [ $? -eq 1 ] || fail "a full disk exits 1"
 echo ok

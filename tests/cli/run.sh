@@ -25,7 +25,7 @@ says() { grep -qE -- "$1" out || fail "the summary does not say '$1'"; }
 silent() { grep -qE -- "$1" out && fail "the summary says '$1'"; return 0; }
 json() { /usr/bin/python3 -c "import json, sys
 d = json.load(open('out')); c = d['cases']
-assert $1, '$1'" || fail "JSON: $1"; }
+assert $1" || fail "JSON: $1"; }
 
 # What passes.
 run 0
@@ -100,7 +100,7 @@ silent 'task window'
 # A full ring names a size that is enough; that size passes, the next lower one fails.
 run 1 --case short --param keep=40 --ring-task-window 16
 says 'orch_error_code=1 sched_error_code=0 runtime_status=-1'
-size=$(grep -oE 'ring_task_window[^0-9]*(\[[0-9]\])?[^0-9]*[0-9]+' out | grep -oE '[0-9]+$' | tail -n 1)
+size=$(sed -n 's/.*remedy: ring_task_window\[1\] = \([0-9]*\) is the smallest.*/\1/p' out)
 [ -n "$size" ] || fail "no size is named"
 run 0 --case short --param keep=40 --ring-task-window "$size"
 run 1 --case short --param keep=40 --ring-task-window $((size / 2))
@@ -127,20 +127,16 @@ wait $pid
 [ $? -eq 130 ] || fail "the second interrupt kills"
 
 # On a terminal there is progress after a second, and the line is cleared.
-if command -v script >/dev/null; then
-    script -qec "'$SIMPLER' run '$scene' --case short --param steps=70 --param kernel_ms=20" typed \
-        >/dev/null 2>&1 </dev/null
-    tr '\r' '\n' <typed | grep -qE '^run_cases short: [0-9]+ tasks done, 1\.[0-9] s' ||
-        fail "no progress on a terminal"
-fi
+script -qec "'$SIMPLER' run '$scene' --case short --param steps=70 --param kernel_ms=20" typed \
+    >/dev/null 2>&1 </dev/null
+tr '\r' '\n' <typed | grep -qE '^run_cases short: [0-9]+ tasks done, 1\.[0-9] s' ||
+    fail "no progress on a terminal"
 
 # A scene by its name, from beside the program.
 (cd / && "$SIMPLER" run vector_example --json) >out 2>err || fail "vector_example"
 json "d['scene'] == 'vector_example' and c[0]['stats']['tasks'] == 5 and c[0]['stats']['tasks_run'] == 5"
 json "c[0]['golden'] == 'right' and [r['tasks'] for r in c[0]['stats']['rings']] == [1, 4, 0, 0]"
-if [ -w /dev/full ]; then
-    "$SIMPLER" run "$scene" --case short >/dev/full 2>err
-    [ $? -eq 1 ] || fail "a summary that cannot be written exits 1"
-    grep -q 'could not be written' err || fail "a lost summary is told"
-fi
+"$SIMPLER" run "$scene" --case short >/dev/full 2>err
+[ $? -eq 1 ] || fail "a summary that cannot be written exits 1"
+grep -q 'could not be written' err || fail "a lost summary is told"
 echo ok

@@ -59,9 +59,9 @@ static void orchestrate(struct simpler_orch *orch, const struct simpler_orch_arg
                 return;
         }
         for (uint64_t i = 0; i < args->scalar[KEEP]; i++) {
+            /* It goes on after a failure, so that the report can count the whole scope. */
             struct simpler_task_outputs out;
-            if (simpler_orch_alloc_tensors(orch, &info, 1, &out) != 0)
-                return;
+            (void)simpler_orch_alloc_tensors(orch, &info, 1, &out);
         }
     }
 }
