@@ -28,7 +28,10 @@
 
 struct simpler_tensormap;
 
-/* Receives the tasks that an access must come after; may get one id twice. */
+/*
+ * Receives the tasks that the accesses of one task must come after; may get one
+ * id twice.  Empty it before the next task.
+ */
 struct simpler_edge_sink {
     uint64_t *ids;
     uint32_t count;

@@ -123,14 +123,30 @@ static uint32_t make_form(struct simpler_tensormap *map, const struct simpler_vi
     return f;
 }
 
+/* Gives the slot the record of its form, if there is one. */
+static bool know_form(struct simpler_tensormap *map, struct simpler_tensormap_slot *slot,
+                      uint32_t bucket)
+{
+    if (slot->form == 0) {
+        slot->form = find_form(map, &slot->view, bucket);
+        map->form[slot->form].slots |= UINT64_C(1) << (slot - map->slot);
+    }
+    return slot->form != 0;
+}
+
+static uint32_t form_bucket(const struct simpler_tensormap *map,
+                            const struct simpler_tensormap_slot *slot)
+{
+    return simpler_tensormap_hash(&map->form_table, box_hash(&slot->view.box));
+}
+
 /* The record of the slot's form, with one more use. */
 static uint32_t use_form(struct simpler_tensormap *map, struct simpler_tensormap_slot *slot)
 {
-    if (slot->form == 0) {
-        uint32_t bucket = simpler_tensormap_hash(&map->form_table, box_hash(&slot->view.box));
-        uint32_t f = find_form(map, &slot->view, bucket);
-        slot->form = f != 0 ? f : make_form(map, &slot->view, bucket);
-        map->form[slot->form].slots |= UINT64_C(1) << (slot - map->slot);
+    uint32_t bucket = form_bucket(map, slot);
+    if (!know_form(map, slot, bucket)) {
+        slot->form = make_form(map, &slot->view, bucket);
+        map->form[slot->form].slots = UINT64_C(1) << (slot - map->slot);
     }
     map->form[slot->form].uses++;
     return slot->form;
@@ -195,7 +211,7 @@ void simpler_tensormap_class_find(struct simpler_tensormap *map,
     struct simpler_tensormap_buffer *buffer = &map->buffer[view->buffer];
     view->class = 0;
     view->entry = 0;
-    if (slot->form == 0)
+    if (slot->form == 0 && !know_form(map, slot, form_bucket(map, slot)))
         return;
     if (buffer->class_count > buffer->grid_count)
         view->entry = find_loose_entry(map, view);

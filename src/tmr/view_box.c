@@ -11,6 +11,8 @@
 #include "tmr/view_box.h"
 
 #define LEVELS (2 * SIMPLER_MAX_DIMS + 1)
+/* Boxes of so many runs are compared run by run where the lattice leaves a doubt. */
+#define RUNS_MAX 64
 
 /* A stride of 2^35 bytes times 2^32: more than 64 bits, so it is checked. */
 static bool add_span(uint64_t *span, uint64_t stride, uint64_t count)
@@ -125,6 +127,7 @@ struct lattice {
     uint64_t low_width[LEVELS]; /* of the box whose start is the origin */
     uint64_t width[LEVELS];     /* of the other */
     uint64_t at[LEVELS];        /* where the other starts */
+    bool doubt;                 /* one of them was made greater than it is */
 };
 
 static void merge_strides(struct lattice *l, const struct simpler_view_box *a,
@@ -154,6 +157,7 @@ static bool settle_low(struct lattice *l)
         uint64_t limit = l->stride[i - 1] / l->stride[i];
         if (l->low_width[i] <= limit)
             continue;
+        l->doubt = l->doubt || l->low_width[i] % limit != 0;
         if (l->stride[i - 1] % l->stride[i] != 0)
             return false;
         l->low_width[i - 1] += (l->low_width[i] - 1) / limit;
@@ -162,8 +166,25 @@ static bool settle_low(struct lattice *l)
     return true;
 }
 
+/*
+ * Where the other box passes the end of a stride that is no multiple of the
+ * next, its steps inside are no longer intervals: there is nothing to compare.
+ */
+static bool is_cuttable(const struct lattice *l)
+{
+    uint64_t carry = 0;
+    for (uint32_t i = l->levels - 1; i > 0; i--) {
+        uint64_t limit = l->stride[i - 1] / l->stride[i];
+        uint64_t end = l->at[i] + l->width[i] - 1 + carry;
+        if (end >= limit && l->stride[i - 1] % l->stride[i] != 0)
+            return false;
+        carry = end / limit;
+    }
+    return true;
+}
+
 /* Whether the boxes meet in level @i and in all outside it. */
-static bool levels_meet(const struct lattice *l, uint32_t i, uint64_t carry, uint64_t more)
+static bool levels_meet(struct lattice *l, uint32_t i, uint64_t carry, uint64_t more)
 {
     uint64_t at = l->at[i] + carry;
     uint64_t width = l->width[i] + more;
@@ -172,8 +193,7 @@ static bool levels_meet(const struct lattice *l, uint32_t i, uint64_t carry, uin
     uint64_t limit = l->stride[i - 1] / l->stride[i];
     if (at + width <= limit)
         return at < l->low_width[i] && levels_meet(l, i - 1, 0, 0);
-    if (l->stride[i - 1] % l->stride[i] != 0)
-        return true;
+    l->doubt = l->doubt || width >= limit;
     if (width >= limit)
         return levels_meet(l, i - 1, 0, (at + width - 1) / limit);
     if (at < limit && at < l->low_width[i] && levels_meet(l, i - 1, 0, 0))
@@ -181,18 +201,56 @@ static bool levels_meet(const struct lattice *l, uint32_t i, uint64_t carry, uin
     return levels_meet(l, i - 1, 1, 0);
 }
 
-static bool lattice_overlap(const struct simpler_view_box *low, const struct simpler_view_box *high,
-                            uint64_t distance)
+/* Runs of a box; RUNS_MAX + 1 stands for more. */
+static uint64_t count_runs(const struct simpler_view_box *box)
 {
-    struct lattice l;
+    uint64_t runs = 1;
+    for (uint32_t i = 0; i < box->dims && runs <= RUNS_MAX; i++)
+        runs *= box->count[i] <= RUNS_MAX ? box->count[i] : RUNS_MAX + 1;
+    return runs <= RUNS_MAX ? runs : RUNS_MAX + 1;
+}
+
+static uint64_t run_start(const struct simpler_view_box *box, uint64_t start, uint64_t n)
+{
+    for (uint32_t i = 0; i < box->dims; i++) {
+        start += n % box->count[i] * box->stride[i];
+        n /= box->count[i];
+    }
+    return start;
+}
+
+/* Exact, run by run of @a. */
+static bool runs_meet(const struct simpler_view_box *a, uint64_t a_start,
+                      const struct simpler_view_box *b, uint64_t b_start, uint64_t runs)
+{
+    for (uint64_t n = 0; n < runs; n++) {
+        uint64_t start = run_start(a, a_start, n);
+        if (touches_range(b, b_start, start, start + a->run))
+            return true;
+    }
+    return false;
+}
+
+static bool strided_overlap(const struct simpler_view_box *low, uint64_t low_start,
+                            const struct simpler_view_box *high, uint64_t high_start)
+{
+    struct lattice l = {0};
+    uint64_t distance = high_start - low_start;
     merge_strides(&l, low, high);
-    if (!settle_low(&l))
-        return true;
     for (uint32_t i = 0; i < l.levels; i++) {
         l.at[i] = distance / l.stride[i];
         distance %= l.stride[i];
     }
-    return levels_meet(&l, l.levels - 1, 0, 0);
+    bool comparable = settle_low(&l) && is_cuttable(&l);
+    if (comparable && !levels_meet(&l, l.levels - 1, 0, 0))
+        return false;
+    if (comparable && !l.doubt)
+        return true;
+    uint64_t low_runs = count_runs(low);
+    uint64_t high_runs = count_runs(high);
+    if (low_runs <= high_runs && low_runs <= RUNS_MAX)
+        return runs_meet(low, low_start, high, high_start, low_runs);
+    return high_runs > RUNS_MAX || runs_meet(high, high_start, low, low_start, high_runs);
 }
 
 bool simpler_view_box_overlaps(const struct simpler_view_box *a, uint64_t a_start,
@@ -205,15 +263,45 @@ bool simpler_view_box_overlaps(const struct simpler_view_box *a, uint64_t a_star
     if (b->dims == 0)
         return touches_range(a, a_start, b_start, b_start + b->run);
     if (a_start <= b_start)
-        return lattice_overlap(a, b, b_start - a_start);
-    return lattice_overlap(b, a, a_start - b_start);
+        return strided_overlap(a, a_start, b, b_start);
+    return strided_overlap(b, b_start, a, a_start);
 }
 
+/* Whether the run lies in one run of the box. */
+static bool has_run(const struct simpler_view_box *box, uint64_t start, uint64_t low, uint64_t run)
+{
+    if (low < start)
+        return false;
+    uint64_t rest = low - start;
+    for (uint32_t i = 0; i < box->dims; i++) {
+        if (rest / box->stride[i] >= box->count[i])
+            return false;
+        rest %= box->stride[i];
+    }
+    return rest + run <= box->run;
+}
+
+static bool has_runs(const struct simpler_view_box *a, uint64_t a_start,
+                     const struct simpler_view_box *b, uint64_t b_start)
+{
+    uint64_t runs = count_runs(b);
+    for (uint64_t n = 0; n < runs; n++)
+        if (n == RUNS_MAX || !has_run(a, a_start, run_start(b, b_start, n), b->run))
+            return false;
+    return true;
+}
+
+/*
+ * Strides of @b that are multiples of strides of @a are steps there; if there
+ * are others, the runs are looked at.  A contiguous @a has been decided by then.
+ */
 bool simpler_view_box_covers(const struct simpler_view_box *a, uint64_t a_start,
                              const struct simpler_view_box *b, uint64_t b_start)
 {
     if (b_start < a_start || b_start + b->span > a_start + a->span)
         return false;
+    if (a->dims == 0)
+        return true;
     uint64_t rest = b_start - a_start;
     uint32_t dim = 0;
     for (uint32_t i = 0; i < a->dims; i++) {
@@ -222,14 +310,13 @@ bool simpler_view_box_covers(const struct simpler_view_box *a, uint64_t a_start,
         rest %= stride;
         for (; dim < b->dims && b->stride[dim] >= stride; dim++) {
             if (b->stride[dim] % stride != 0)
-                return false;
+                return has_runs(a, a_start, b, b_start);
             width += b->stride[dim] / stride * (b->count[dim] - 1);
         }
         if (width > a->count[i])
             return false;
     }
-    rest += b->run;
-    for (; dim < b->dims; dim++)
-        rest += b->stride[dim] * (b->count[dim] - 1);
-    return rest <= a->run;
+    if (dim < b->dims)
+        return has_runs(a, a_start, b, b_start);
+    return rest + b->run <= a->run;
 }

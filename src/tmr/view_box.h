@@ -38,8 +38,8 @@ bool simpler_view_box_init(struct simpler_view_box *box, const struct simpler_te
 
 /*
  * Whether box @a at byte offset @a_start and box @b at @b_start share a byte.
- * True in doubt; there is no doubt where one of them is contiguous, or where
- * all strides of both divide one another.
+ * True in doubt; there is no doubt where one of them is contiguous or has few
+ * runs, or where all strides and runs of both divide one another.
  */
 bool simpler_view_box_overlaps(const struct simpler_view_box *a, uint64_t a_start,
                                const struct simpler_view_box *b, uint64_t b_start);

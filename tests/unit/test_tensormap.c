@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tensormap, case by case. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "base/testpoint.h"
+#include "tmr/tensormap_state.h"
+
+#define RING0 0u
+#define RING1 (UINT64_C(1) << 32)
+
+static uint32_t alive[CHIP_MAX_RING_DEPTH];
+static struct simpler_tensormap *map;
+static uint64_t edges[1u << 17];
+static uint32_t edge_count;
+static uint64_t ids[16];
+static char memory[1 << 16];
+
+/* Keeps what it gets, once each. */
+static void keep(struct simpler_edge_sink *sink)
+{
+    for (uint32_t i = 0; i < sink->count; i++) {
+        uint32_t k = edge_count > 64 ? edge_count : 0;
+        while (k < edge_count && edges[k] != sink->ids[i])
+            k++;
+        edges[k] = sink->ids[i];
+        edge_count += k == edge_count;
+    }
+    sink->count = 0;
+}
+
+static struct simpler_edge_sink sink = {.ids = ids, .capacity = 16, .flush = keep};
+
+static void open_map(uint32_t capacity, uint32_t window, bool all)
+{
+    struct simpler_tensormap_config config = {
+        .capacity = capacity,
+        .window = {window, window, 4, 4},
+        .track_readers = all,
+        .alive = alive,
+    };
+    memset(alive, 0, sizeof(alive));
+    assert_int_equal(simpler_tensormap_open(&config, &map), 0);
+}
+
+static int close_map(void **state)
+{
+    (void)state;
+    simpler_tensormap_close(map);
+    map = NULL;
+    return 0;
+}
+
+static void use(const struct simpler_tensor *t, enum simpler_tensor_use how, uint64_t task)
+{
+    edge_count = 0;
+    simpler_tensormap_access(map, t, how, task, &sink);
+    keep(&sink);
+}
+
+static void retire(uint32_t ring, uint32_t to)
+{
+    simpler_tensormap_retire(map, ring, alive[ring], to);
+    alive[ring] = to;
+}
+
+static bool has(uint64_t task)
+{
+    for (uint32_t i = 0; i < edge_count; i++)
+        if (edges[i] == task)
+            return true;
+    return false;
+}
+
+static struct simpler_tensor matrix(uint32_t rows, uint32_t columns)
+{
+    struct simpler_tensor t;
+    assert_int_equal(simpler_tensor_init(&t, memory, SIMPLER_DIMS(rows, columns), 0), 0);
+    return t;
+}
+
+static struct simpler_tensor block(const struct simpler_tensor *t, uint32_t row, uint32_t column,
+                                   uint32_t rows, uint32_t columns)
+{
+    struct simpler_tensor view;
+    uint32_t shape[] = {rows, columns};
+    uint32_t offset[] = {row, column};
+    assert_int_equal(simpler_tensor_view(t, shape, offset, &view), 0);
+    return view;
+}
+
+static void all_orders_three_hazards(void **state)
+{
+    (void)state;
+    open_map(64, 64, true);
+    struct simpler_tensor t = matrix(4, 4);
+    use(&t, SIMPLER_USE_INOUT, 0);
+    assert_int_equal(edge_count, 0);
+    use(&t, SIMPLER_USE_INPUT, 1);
+    assert_true(edge_count == 1 && has(0));
+    use(&t, SIMPLER_USE_INPUT, 2);
+    assert_true(edge_count == 1 && has(0));
+    use(&t, SIMPLER_USE_OUTPUT_EXISTING, 3);
+    assert_true(edge_count == 3 && has(0) && has(1) && has(2));
+    use(&t, SIMPLER_USE_INPUT, 4);
+    assert_true(edge_count == 1 && has(3));
+    assert_int_equal(simpler_tensormap_used(map), 1);
+}
+
+static void raw_orders_reads_after_writes(void **state)
+{
+    (void)state;
+    open_map(64, 64, false);
+    struct simpler_tensor t = matrix(4, 4);
+    use(&t, SIMPLER_USE_INPUT, 0);
+    assert_int_equal(simpler_tensormap_used(map), 0);
+    use(&t, SIMPLER_USE_OUTPUT_EXISTING, 1);
+    use(&t, SIMPLER_USE_OUTPUT_EXISTING, 2);
+    assert_int_equal(edge_count, 0);
+    use(&t, SIMPLER_USE_INPUT, 3);
+    assert_true(edge_count == 2 && has(1) && has(2));
+    use(&t, SIMPLER_USE_INOUT, 4);
+    assert_true(edge_count == 2 && has(1) && has(2));
+    use(&t, SIMPLER_USE_INPUT, 5);
+    assert_true(edge_count == 1 && has(4));
+}
+
+static void a_task_is_never_after_itself(void **state)
+{
+    (void)state;
+    open_map(64, 64, true);
+    struct simpler_tensor t = matrix(4, 4);
+    struct simpler_tensor top = block(&t, 0, 0, 2, 4);
+    use(&t, SIMPLER_USE_INPUT, 0);
+    use(&top, SIMPLER_USE_INOUT, 0);
+    assert_int_equal(edge_count, 0);
+    use(&t, SIMPLER_USE_INOUT, 0);
+    assert_int_equal(edge_count, 0);
+    use(&top, SIMPLER_USE_INPUT, 1);
+    assert_true(edge_count == 1 && has(0));
+}
+
+static void empty_views_and_other_uses_do_nothing(void **state)
+{
+    (void)state;
+    open_map(64, 64, true);
+    struct simpler_tensor t = matrix(0, 4);
+    struct simpler_tensor some = matrix(4, 4);
+    use(&t, SIMPLER_USE_INOUT, 0);
+    use(&some, SIMPLER_USE_NO_DEP, 0);
+    assert_int_equal(simpler_tensormap_used(map), 0);
+    use(&some, SIMPLER_USE_INPUT, 1);
+    assert_int_equal(edge_count, 0);
+}
+
+/* A block's bytes are the same whatever the type, the order of dimensions or the shape. */
+static void one_view_has_one_entry(void **state)
+{
+    (void)state;
+    open_map(64, 64, true);
+    struct simpler_tensor t = matrix(8, 8);
+    struct simpler_tensor a = block(&t, 2, 2, 4, 4);
+    struct simpler_tensor b, c, d, e;
+    assert_int_equal(simpler_tensor_transpose(&a, 0, 1, &b), 0);
+    assert_int_equal(simpler_tensor_init(&c, memory, SIMPLER_DIMS(8, 4), SIMPLER_DTYPE_FLOAT64), 0);
+    c = block(&c, 2, 1, 4, 2);
+    use(&a, SIMPLER_USE_INOUT, 0);
+    use(&b, SIMPLER_USE_INOUT, 1);
+    assert_true(edge_count == 1 && has(0));
+    use(&c, SIMPLER_USE_INOUT, 2);
+    assert_true(edge_count == 1 && has(1));
+    assert_int_equal(simpler_tensormap_used(map), 1);
+    assert_int_equal(simpler_tensor_reshape(&t, SIMPLER_DIMS(4, 2, 8), &d), 0);
+    assert_int_equal(simpler_tensor_reshape(&t, SIMPLER_DIMS(64), &e), 0);
+    use(&d, SIMPLER_USE_INOUT, 3);
+    assert_true(edge_count == 1 && has(2));
+    use(&e, SIMPLER_USE_INPUT, 4);
+    assert_true(edge_count == 1 && has(3));
+    assert_int_equal(simpler_tensormap_used(map), 1);
+}
+
+static void interleaved_slices_do_not_meet(void **state)
+{
+    (void)state;
+    open_map(64, 64, true);
+    /* An odd row length: the outer stride is no multiple of the inner one. */
+    for (uint32_t columns = 14; columns <= 15; columns++) {
+        uint32_t task = columns * 4;
+        struct simpler_tensor t = matrix(6, columns);
+        struct simpler_tensor even, odd, row;
+        assert_int_equal(simpler_tensor_slice(&t, 1, 0, columns, 2, &even), 0);
+        assert_int_equal(simpler_tensor_slice(&t, 1, 1, columns, 2, &odd), 0);
+        row = block(&t, 3, 0, 1, columns);
+        use(&even, SIMPLER_USE_INOUT, task - 56);
+        use(&odd, SIMPLER_USE_INOUT, task - 55);
+        assert_false(has(task - 56));
+        use(&row, SIMPLER_USE_INPUT, task - 54);
+        assert_true(has(task - 56) && has(task - 55));
+    }
+}
+
+/* A matrix that begins in the middle of a buffer's row. */
+static void tiles_of_a_shifted_matrix_are_apart(void **state)
+{
+    (void)state;
+    open_map(256, 256, true);
+    struct simpler_tensor t;
+    assert_int_equal(simpler_tensor_init(&t, memory, SIMPLER_DIMS(16, 16), 0), 0);
+    t.start_offset = 25;
+    t.buffer_bytes = (25 + 256) * 4;
+    for (uint32_t i = 0; i < 16; i++) {
+        struct simpler_tensor tile = block(&t, i / 4 * 4, i % 4 * 4, 4, 4);
+        use(&tile, SIMPLER_USE_INOUT, i);
+        assert_int_equal(edge_count, 0);
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        struct simpler_tensor panel = block(&t, 0, i * 4, 16, 4);
+        use(&panel, SIMPLER_USE_INPUT, 16 + i);
+        assert_int_equal(edge_count, 4);
+        for (uint32_t k = 0; k < 4; k++)
+            assert_true(has(k * 4 + i));
+    }
+}
+
+static void a_covering_write_replaces_what_it_covers(void **state)
+{
+    (void)state;
+    open_map(256, 256, true);
+    struct simpler_tensor t = matrix(16, 16);
+    for (uint32_t i = 0; i < 16; i++) {
+        struct simpler_tensor tile = block(&t, i / 4 * 4, i % 4 * 4, 4, 4);
+        use(&tile, SIMPLER_USE_INOUT, i);
+    }
+    assert_int_equal(simpler_tensormap_used(map), 16);
+    struct simpler_tensor panel = block(&t, 4, 0, 4, 16);
+    use(&panel, SIMPLER_USE_INOUT, 16);
+    assert_int_equal(edge_count, 4);
+    assert_int_equal(simpler_tensormap_used(map), 13);
+    struct simpler_tensor across = block(&t, 2, 0, 4, 4);
+    use(&across, SIMPLER_USE_INPUT, 17);
+    assert_true(edge_count == 2 && has(0) && has(16));
+    use(&t, SIMPLER_USE_OUTPUT_EXISTING, 18);
+    assert_true(edge_count == 14 && has(17));
+    assert_int_equal(simpler_tensormap_used(map), 1);
+}
+
+static void dead_tasks_are_not_reported(void **state)
+{
+    (void)state;
+    open_map(64, 64, true);
+    struct simpler_tensor t = matrix(4, 4);
+    use(&t, SIMPLER_USE_INOUT, 0);
+    use(&t, SIMPLER_USE_INPUT, 1);
+    use(&t, SIMPLER_USE_INPUT, RING1 | 0);
+    retire(0, 1);
+    assert_int_equal(simpler_tensormap_used(map), 1);
+    use(&t, SIMPLER_USE_INOUT, 2);
+    assert_true(edge_count == 2 && has(1) && has(RING1 | 0));
+    retire(0, 3);
+    assert_int_equal(simpler_tensormap_used(map), 0);
+    use(&t, SIMPLER_USE_INOUT, 3);
+    assert_int_equal(edge_count, 0);
+    assert_int_equal(simpler_tensormap_used(map), 1);
+}
+
+/* The reader that came last is gone, an earlier one of another ring is not. */
+static void an_entry_outlives_its_latest_task(void **state)
+{
+    (void)state;
+    open_map(64, 64, true);
+    struct simpler_tensor t = matrix(4, 4);
+    use(&t, SIMPLER_USE_INPUT, RING0);
+    use(&t, SIMPLER_USE_INPUT, RING1);
+    retire(1, 1);
+    assert_int_equal(simpler_tensormap_used(map), 0);
+    use(&t, SIMPLER_USE_INOUT, RING1 | 1);
+    assert_true(edge_count == 1 && has(RING0));
+}
+
+static void lookup_changes_nothing(void **state)
+{
+    (void)state;
+    open_map(64, 64, true);
+    struct simpler_tensor t = matrix(4, 4);
+    use(&t, SIMPLER_USE_INOUT, 0);
+    use(&t, SIMPLER_USE_INPUT, 1);
+    struct simpler_tensor half = block(&t, 0, 0, 4, 2);
+    for (int i = 0; i < 2; i++) {
+        edge_count = 0;
+        simpler_tensormap_lookup(map, i ? &half : &t, true, false, &sink);
+        keep(&sink);
+        assert_true(edge_count == 1 && has(0));
+        edge_count = 0;
+        simpler_tensormap_lookup(map, i ? &half : &t, false, true, &sink);
+        keep(&sink);
+        assert_true(edge_count == 1 && has(1));
+    }
+    assert_int_equal(simpler_tensormap_used(map), 1);
+}
+
+static void buffers_are_told_apart_by_address(void **state)
+{
+    (void)state;
+    open_map(64, 64, true);
+    struct simpler_tensor a = matrix(4, 4);
+    struct simpler_tensor b = a;
+    b.addr += 64;
+    use(&a, SIMPLER_USE_INOUT, 0);
+    use(&b, SIMPLER_USE_INOUT, 1);
+    assert_int_equal(edge_count, 0);
+    /* The same buffer of another declared size and type. */
+    a.buffer_bytes = 1 << 20;
+    a.dtype = SIMPLER_DTYPE_INT8;
+    use(&a, SIMPLER_USE_INPUT, 2);
+    assert_true(edge_count == 1 && has(0));
+    a.addr = UINT64_MAX;
+    use(&a, SIMPLER_USE_INOUT, 3);
+    assert_int_equal(edge_count, 0);
+    use(&a, SIMPLER_USE_INOUT, 4);
+    assert_true(edge_count == 1 && has(3));
+    a.addr = 0;
+    use(&a, SIMPLER_USE_INOUT, 5);
+    assert_int_equal(edge_count, 0);
+}
+
+static void huge_views_meet_everything(void **state)
+{
+    (void)state;
+    open_map(64, 64, true);
+    struct simpler_tensor t = matrix(4, 4);
+    struct simpler_tensor huge = t;
+    use(&t, SIMPLER_USE_INOUT, 0);
+    huge.start_offset = UINT64_MAX - 4;
+    use(&huge, SIMPLER_USE_INOUT, 1);
+    assert_true(edge_count == 1 && has(0));
+    use(&t, SIMPLER_USE_INPUT, 2);
+    assert_true(edge_count == 1 && has(1));
+    huge = t;
+    huge.is_contiguous = 0;
+    huge.ndims = 5;
+    for (int i = 0; i < 5; i++) {
+        huge.shape[i] = UINT32_MAX;
+        huge.stride[i] = UINT32_MAX;
+    }
+    use(&huge, SIMPLER_USE_INOUT, 3);
+    assert_true(edge_count == 2 && has(1) && has(2));
+}
+
+/* Ragged segments: more forms than a buffer may have grids. */
+static void segments_of_any_length(void **state)
+{
+    (void)state;
+    open_map(4096, 4096, true);
+    struct simpler_tensor t;
+    assert_int_equal(simpler_tensor_init(&t, memory, SIMPLER_DIMS(60000), SIMPLER_DTYPE_UINT8), 0);
+    uint32_t at = 0;
+    uint32_t n = 0;
+    uint32_t start[500];
+    for (; n < 300; n++) {
+        uint32_t length = 7 + n * 37 % 200;
+        struct simpler_tensor view;
+        assert_int_equal(simpler_tensor_view(&t, &length, &at, &view), 0);
+        use(&view, SIMPLER_USE_INOUT, n);
+        assert_int_equal(edge_count, 0);
+        start[n] = at;
+        at += length;
+    }
+    for (uint32_t i = 0; i + 3 < n; i++) {
+        struct simpler_tensor view;
+        uint32_t offset = start[i] + 1;
+        uint32_t length = start[i + 2] + 1 - offset;
+        assert_int_equal(simpler_tensor_view(&t, &length, &offset, &view), 0);
+        use(&view, SIMPLER_USE_INPUT, n + i);
+        assert_true(edge_count == 3 && has(i) && has(i + 1) && has(i + 2));
+    }
+}
+
+static void room_is_what_is_left(void **state)
+{
+    (void)state;
+    open_map(16, 64, true);
+    struct simpler_tensor t = matrix(64, 4);
+    for (uint32_t i = 0; i < 16; i++) {
+        struct simpler_tensor row = block(&t, i, 0, 1, 4);
+        assert_int_equal(simpler_tensormap_room(map), 16 - i);
+        use(&row, SIMPLER_USE_INOUT, i);
+    }
+    assert_int_equal(simpler_tensormap_room(map), 0);
+    retire(0, 10);
+    assert_int_equal(simpler_tensormap_room(map), 10);
+}
+
+static void a_reset_forgets(void **state)
+{
+    (void)state;
+    open_map(256, 64, true);
+    struct simpler_tensor t = matrix(64, 4);
+    for (int run = 0; run < 40; run++) {
+        uint32_t rows = 1 + (uint32_t)run % 5;
+        for (uint32_t i = 0; i + rows <= 60; i += rows) {
+            struct simpler_tensor row = block(&t, i, 0, rows, 4);
+            row.addr += (uint64_t)(run % 3) * 4096;
+            use(&row, SIMPLER_USE_INOUT, i);
+            assert_int_equal(edge_count, 0);
+        }
+        assert_int_equal(simpler_tensormap_used(map), 60 / rows);
+        if (run % 2)
+            retire(0, 30);
+        simpler_tensormap_reset(map, run % 4 != 0);
+        alive[0] = 0;
+        assert_int_equal(simpler_tensormap_used(map), 0);
+        assert_int_equal(simpler_tensormap_room(map), 256);
+    }
+}
+
+/* Most of the pools' records that were ever handed out. */
+static uint32_t records(void)
+{
+    return map->entries.next + map->nodes.next + map->classes.next + map->buffers.next +
+           map->forms.next;
+}
+
+static void forgotten_buffers_leave_no_trace(void **state)
+{
+    (void)state;
+    open_map(4096, 1024, true);
+    uint32_t after = 0;
+    for (uint32_t i = 0; i < 2000000; i++) {
+        struct simpler_tensor t;
+        uint32_t shape[] = {1 + i % 97, 1 + i % 89};
+        assert_int_equal(simpler_tensor_init(&t, NULL, shape, 2, 0), 0);
+        t.addr = UINT64_C(0x7f0000000000) + i * UINT64_C(4096);
+        simpler_tensormap_access(map, &t, i % 3 ? SIMPLER_USE_INOUT : SIMPLER_USE_INPUT, i, &sink);
+        if (i >= 1000 && i % 50 == 0)
+            retire(0, i - 990);
+        if (i == 20000)
+            after = records();
+    }
+    assert_int_equal(sink.count, 0);
+    assert_int_equal(records(), after);
+    assert_true(after < 5 * 4000);
+}
+
+static void a_cell_that_is_only_read_does_not_grow(void **state)
+{
+    (void)state;
+    open_map(64, 1024, true);
+    struct simpler_tensor t = matrix(4, 4);
+    use(&t, SIMPLER_USE_INOUT, RING1);
+    use(&t, SIMPLER_USE_INPUT, RING1 | 1);
+    for (uint32_t i = 0; i < 1000000; i++) {
+        simpler_tensormap_access(map, &t, SIMPLER_USE_INPUT, i, &sink);
+        sink.count = 0;
+        if (i >= 100)
+            retire(0, i - 99);
+    }
+    assert_true(map->nodes.next < 300);
+    use(&t, SIMPLER_USE_INOUT, 1000000);
+    assert_int_equal(edge_count, 2 + 100);
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void discard(struct simpler_edge_sink *s)
+{
+    edge_count += s->count;
+    s->count = 0;
+}
+
+static double fan(uint32_t readers)
+{
+    struct simpler_edge_sink counter = {.ids = ids, .capacity = 16, .flush = discard};
+    struct simpler_tensor t = matrix(4, 4);
+    double best = 1e9;
+    for (int i = 0; i < 5; i++) {
+        simpler_tensormap_reset(map, true);
+        edge_count = 0;
+        double start = seconds();
+        simpler_tensormap_access(map, &t, SIMPLER_USE_INOUT, 0, &counter);
+        for (uint32_t k = 1; k <= readers; k++) {
+            simpler_tensormap_access(map, &t, SIMPLER_USE_INPUT, k, &counter);
+            discard(&counter);
+        }
+        simpler_tensormap_access(map, &t, SIMPLER_USE_INOUT, readers + 1, &counter);
+        double took = seconds() - start;
+        best = took < best ? took : best;
+        discard(&counter);
+        assert_int_equal(edge_count, 2 * readers + 1);
+    }
+    return best;
+}
+
+static void readers_cost_the_same_each(void **state)
+{
+    (void)state;
+    open_map(64, 1u << 17, true);
+    (void)fan(80000);
+    double few = fan(20000);
+    double many = fan(80000);
+    assert_true(many < 6 * few);
+}
+
+#if defined(SIMPLER_DEBUG)
+static int fail_at;
+
+static bool fail_nth(void *user, enum simpler_testpoint point)
+{
+    (void)user;
+    return (point == SIMPLER_TESTPOINT_ALLOC || point == SIMPLER_TESTPOINT_MAP_MEMORY) &&
+           fail_at-- == 0;
+}
+#endif
+
+static void open_fails_cleanly_at_each_step(void **state)
+{
+    (void)state;
+#if defined(SIMPLER_DEBUG)
+    struct simpler_tensormap_config config = {
+        .capacity = 64, .window = {64, 64, 64, 64}, .alive = alive};
+    struct simpler_tensormap *none = NULL;
+    int steps = 0;
+    int rc = SIMPLER_ENOMEM;
+    for (; rc != 0; steps++) {
+        fail_at = steps;
+        simpler_testpoint_set(fail_nth, NULL);
+        rc = simpler_tensormap_open(&config, &map);
+        simpler_testpoint_set(NULL, NULL);
+        assert_true(rc == 0 || (rc == SIMPLER_ENOMEM && map == none));
+    }
+    assert_true(steps > 8);
+#endif
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, close_map)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(all_orders_three_hazards),
+        TEST(raw_orders_reads_after_writes),
+        TEST(a_task_is_never_after_itself),
+        TEST(empty_views_and_other_uses_do_nothing),
+        TEST(one_view_has_one_entry),
+        TEST(interleaved_slices_do_not_meet),
+        TEST(tiles_of_a_shifted_matrix_are_apart),
+        TEST(a_covering_write_replaces_what_it_covers),
+        TEST(dead_tasks_are_not_reported),
+        TEST(an_entry_outlives_its_latest_task),
+        TEST(lookup_changes_nothing),
+        TEST(buffers_are_told_apart_by_address),
+        TEST(huge_views_meet_everything),
+        TEST(segments_of_any_length),
+        TEST(room_is_what_is_left),
+        TEST(a_reset_forgets),
+        TEST(forgotten_buffers_leave_no_trace),
+        TEST(a_cell_that_is_only_read_does_not_grow),
+        TEST(readers_cost_the_same_each),
+        TEST(open_fails_cleanly_at_each_step),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
