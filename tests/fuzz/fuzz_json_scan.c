@@ -6,12 +6,14 @@
  */
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
 
 #include "report/json_scan.h"
+#include "report/report_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -68,6 +70,26 @@ static void ask_everything(const char *text, size_t bytes)
     }
 }
 
+/* Written as JSON and read back, a text is the same. */
+static void check_round_trip(const char *text, size_t bytes)
+{
+    char *json = NULL;
+    size_t json_bytes = 0;
+    FILE *out = open_memstream(&json, &json_bytes);
+    CHECK(out != NULL);
+    simpler_report_text_json(out, text);
+    CHECK(fclose(out) == 0);
+    struct simpler_json_scan s;
+    struct simpler_json_span span;
+    simpler_json_scan_init(&s, json, json_bytes);
+    CHECK(simpler_json_scan_string(&s, &span) && simpler_json_scan_end(&s));
+    char *back = malloc(bytes + 1);
+    CHECK(back != NULL && simpler_json_text(span, back, bytes + 1) == bytes);
+    CHECK(memcmp(back, text, bytes + 1) == 0);
+    free(back);
+    free(json);
+}
+
 static void check_text(struct simpler_json_span span, const json_t *theirs)
 {
     size_t needed = simpler_json_text(span, NULL, 0);
@@ -79,6 +101,7 @@ static void check_text(struct simpler_json_span span, const json_t *theirs)
         CHECK(length > 0);
         i += length;
     }
+    check_round_trip(text, needed);
     if (json_is_string(theirs))
         CHECK(strcmp(text, json_string_value(theirs)) == 0);
     free(text);
