@@ -112,6 +112,20 @@ static char *page_path(const struct options *o)
     return path;
 }
 
+/* Whether writing the page would replace the file that was read. */
+static bool is_input(const struct options *o, const char *path)
+{
+    struct stat input, page;
+    if (stat(o->file, &input) != 0 || stat(path, &page) != 0 || input.st_dev != page.st_dev ||
+        input.st_ino != page.st_ino)
+        return false;
+    (void)fprintf(stderr,
+                  "simpler " NAME ": %s: the page would replace the file that it is about; "
+                  "name another --out-dir\n",
+                  path);
+    return true;
+}
+
 static int print_result(const struct options *o, const struct simpler_scope_model *m,
                         const char *path)
 {
@@ -140,7 +154,7 @@ static int run(int argc, char **argv)
         return SIMPLER_EXIT_FAILED;
     char *path = page_path(&o);
     status = SIMPLER_EXIT_FAILED;
-    if (path != NULL && simpler_scope_page_write(path, m) == 0)
+    if (path != NULL && !is_input(&o, path) && simpler_scope_page_write(path, m) == 0)
         status = print_result(&o, m, path);
     free(path);
     simpler_scope_model_close(m);

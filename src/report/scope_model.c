@@ -91,6 +91,24 @@ static void check_counters(struct simpler_scope_model *m, struct simpler_scope_r
     }
 }
 
+/* What is in use never passes its capacity; only a sum over a scope may. */
+static void check_occupancy(struct simpler_scope_model *m, struct simpler_scope_ring *ring,
+                            const struct simpler_scope_sample *sample, uint64_t line)
+{
+    bool above = m->meta.tensormap_max.known && sample->tensormap > m->meta.tensormap_max.value;
+
+    for (int r = 0; r < SIMPLER_SCOPE_RINGED_NUM; r++) {
+        struct simpler_scope_number capacity =
+            simpler_scope_record_capacity(&m->meta, (enum simpler_scope_resource)r, ring->ring);
+        above = above || (capacity.known && sample->head[r] >= sample->tail[r] &&
+                          sample->head[r] - sample->tail[r] > capacity.value);
+    }
+    if (above) {
+        m->counts.above_capacity++;
+        note(m, line, 0, "more in use than the capacity");
+    }
+}
+
 static void check_origin(struct simpler_scope_model *m, const struct simpler_scope_sample *sample,
                          uint64_t line)
 {
@@ -139,7 +157,6 @@ static int add_ringed(struct simpler_scope_model *m, struct simpler_scope_ring *
                       const struct simpler_scope_sample *end, uint32_t site)
 {
     struct simpler_series_point point = {0, ring->pairs, site, ring->ring};
-    bool above = false;
 
     for (int r = 0; r < SIMPLER_SCOPE_RINGED_NUM; r++) {
         uint64_t own = end->head[r] - begin->head[r];
@@ -153,11 +170,7 @@ static int add_ringed(struct simpler_scope_model *m, struct simpler_scope_ring *
         }
         point.value = values[SIMPLER_SCOPE_HIGH_WATER];
         add_site_peak(&m->site_stats[site], (enum simpler_scope_resource)r, point);
-        struct simpler_scope_number capacity =
-            simpler_scope_record_capacity(&m->meta, (enum simpler_scope_resource)r, ring->ring);
-        above = above || (capacity.known && values[SIMPLER_SCOPE_LIVE] > capacity.value);
     }
-    m->counts.above_capacity += above;
     return 0;
 }
 
@@ -179,8 +192,6 @@ static int add_pair(struct simpler_scope_model *m, struct simpler_scope_ring *ri
         return rc;
     struct simpler_series_point point = {end->tensormap, m->counts.pairs, site, ring->ring};
     add_site_peak(&m->site_stats[site], SIMPLER_SCOPE_TENSORMAP, point);
-    m->counts.above_capacity +=
-        m->meta.tensormap_max.known && end->tensormap > m->meta.tensormap_max.value;
     m->site_stats[site].pairs++;
     ring->pairs++;
     m->counts.pairs++;
@@ -219,6 +230,7 @@ static int add_sample(struct simpler_scope_model *m, const struct simpler_scope_
     if (rc != 0)
         return rc;
     check_counters(m, ring, sample, line);
+    check_occupancy(m, ring, sample, line);
     if (!sample->is_end)
         return push_begin(m, sample, site, line);
     if (simpler_pairing_try_pop(&m->pairing, ring->ring, site, &begin))

@@ -68,7 +68,7 @@ struct simpler_scope_counts {
     uint64_t pairs;
     uint64_t inconsistent;   /* pairs whose difference would be negative: not shown */
     uint64_t depth_differs;  /* pairs whose begin and end name different depths */
-    uint64_t above_capacity; /* pairs with more live at exit than the capacity */
+    uint64_t above_capacity; /* samples with more in use than the capacity */
     uint64_t unpaired_begin;
     uint64_t unpaired_end;
     uint64_t uncharted; /* samples of rings beyond SIMPLER_SCOPE_MAX_RINGS */

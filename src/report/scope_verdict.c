@@ -193,6 +193,7 @@ static void check_contradictions(struct reasons *r, const struct simpler_scope_c
         {c->backwards, "with counters that go backwards"},
         {c->foreign_epoch, "from another run (run_epoch differs)"},
         {c->out_of_order, "out of order (buf_seq falls)"},
+        {c->above_capacity, "with more in use than the capacity"},
         {c->uncharted, "on more rings than the report can show"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -208,28 +209,26 @@ static void check_contradictions(struct reasons *r, const struct simpler_scope_c
         reason(r, SIMPLER_SCOPE_CHIP_INCOMPLETE,
                "%" PRIu64 " scope%s whose begin and end name different depths", c->depth_differs,
                plural(c->depth_differs));
-    if (c->above_capacity > 0)
-        reason(r, SIMPLER_SCOPE_CHIP_INCOMPLETE,
-               "%" PRIu64 " time%s more was live at a scope's exit than the capacity allows",
-               c->above_capacity, plural(c->above_capacity));
 }
 
-/* Capacities may be null where there is nothing to measure, as after a run without scopes. */
+/* Of the rings that were used; a run without scopes has no capacities to know. */
 static void check_capacities(struct reasons *r, const struct simpler_scope_model *m)
 {
-    if (!m->meta.present || m->counts.lines == 0)
-        return;
-    for (int k = 0; k < SIMPLER_SCOPE_RESOURCE_NUM; k++) {
+    for (int k = 0; m->meta.present && k < SIMPLER_SCOPE_RESOURCE_NUM; k++) {
         const enum simpler_scope_resource resource = (enum simpler_scope_resource)k;
-        bool known = resource == SIMPLER_SCOPE_TENSORMAP ? m->meta.tensormap_max.known
-                                                         : m->meta.ring_max[k].count > 0;
-        for (size_t i = 0; known && k < SIMPLER_SCOPE_RINGED_NUM && i < m->meta.ring_max[k].count;
-             i++)
-            known = m->meta.ring_max[k].items[i].known;
-        if (!known)
-            reason(r, SIMPLER_SCOPE_CHIP_INCOMPLETE,
-                   "The capacity of %s is not known, so its use cannot be told",
-                   simpler_scope_model_resource_label(resource));
+        for (uint32_t i = 0; i < m->ring_count; i++) {
+            if (simpler_scope_record_capacity(&m->meta, resource, m->rings[i].ring).known)
+                continue;
+            if (resource == SIMPLER_SCOPE_TENSORMAP)
+                reason(r, SIMPLER_SCOPE_CHIP_INCOMPLETE,
+                       "The capacity of TensorMap is not known, so its use cannot be told");
+            else
+                reason(r, SIMPLER_SCOPE_CHIP_INCOMPLETE,
+                       "The capacity of %s on ring_depth %u is not known, so its use cannot be "
+                       "told",
+                       simpler_scope_model_resource_label(resource), m->rings[i].ring);
+            break;
+        }
     }
 }
 

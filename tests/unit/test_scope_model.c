@@ -165,7 +165,7 @@ static void contradictions_are_named(void **state)
         META("2") SAMPLE("a:1", "begin", "1", "1", TW("2", "3"), HP("1", "3"), DP("1", "1"), "3")
             SAMPLE("a:1", "end", "2", "1", TW("2", "3"), HP("1", "3"), DP("1", "1"), "3"),
         SIMPLER_SCOPE_CHIP_INCOMPLETE, "different depths");
-    check_chip(META("2") ONE_PAIR, SIMPLER_SCOPE_CHIP_INCOMPLETE, "more was live");
+    check_chip(META("2") ONE_PAIR, SIMPLER_SCOPE_CHIP_INCOMPLETE, "1 sample with more in use");
 }
 
 /* SS-35: holes, torn ends, wrong types, missing keys, further keys. */
@@ -248,6 +248,8 @@ static void a_ring_behind_the_arrays_has_no_use(void **state)
     assert_false(p.has_use || p.capacity.known);
     assert_true(simpler_scope_model_dominant(m, &p));
     assert_int_equal(p.resource, SIMPLER_SCOPE_TENSORMAP);
+    assert_int_equal(m->chip, SIMPLER_SCOPE_CHIP_INCOMPLETE);
+    assert_non_null(strstr(m->sentence, "Heap on ring_depth 5"));
     simpler_scope_model_close(m);
 }
 
