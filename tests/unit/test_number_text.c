@@ -218,8 +218,7 @@ static void small_floats_are_exact(void **state)
         assert_int_equal(lrint(log2(value)), (int)code - 127);
     }
     for (unsigned code = 0; code < 127; code++) {
-        double value = code < 8 ? code / 512.0
-                                : (1 + code % 8 / 8.0) * pow(2, (int)(code / 8) - 7);
+        double value = code < 8 ? code / 512.0 : (1 + code % 8 / 8.0) * pow(2, (int)(code / 8) - 7);
         assert_true(strtod(text_of(SIMPLER_DTYPE_FP8E4M3FN, code), NULL) == value);
         assert_true(strtod(text_of(SIMPLER_DTYPE_FP8E4M3FN, code | 0x80), NULL) == -value);
     }
@@ -244,10 +243,8 @@ static void integers_are_decimal(void **state)
 static void classes(void **state)
 {
     (void)state;
-    assert_int_equal(simpler_number_float(SIMPLER_DTYPE_FLOAT16, 1).kind,
-                     SIMPLER_NUMBER_SUBNORMAL);
-    assert_int_equal(simpler_number_float(SIMPLER_DTYPE_FLOAT16, 0x8000).kind,
-                     SIMPLER_NUMBER_ZERO);
+    assert_int_equal(simpler_number_float(SIMPLER_DTYPE_FLOAT16, 1).kind, SIMPLER_NUMBER_SUBNORMAL);
+    assert_int_equal(simpler_number_float(SIMPLER_DTYPE_FLOAT16, 0x8000).kind, SIMPLER_NUMBER_ZERO);
     assert_true(simpler_number_float(SIMPLER_DTYPE_FLOAT16, 0x8000).negative);
     assert_int_equal(simpler_number_float(SIMPLER_DTYPE_FP8E4M3FN, 0x78).kind,
                      SIMPLER_NUMBER_NORMAL);
@@ -260,9 +257,12 @@ static void classes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_half_reads_back), cmocka_unit_test(every_bfloat_reads_back),
-        cmocka_unit_test(wide_floats_read_back), cmocka_unit_test(spellings),
-        cmocka_unit_test(small_floats_are_exact), cmocka_unit_test(integers_are_decimal),
+        cmocka_unit_test(every_half_reads_back),
+        cmocka_unit_test(every_bfloat_reads_back),
+        cmocka_unit_test(wide_floats_read_back),
+        cmocka_unit_test(spellings),
+        cmocka_unit_test(small_floats_are_exact),
+        cmocka_unit_test(integers_are_decimal),
         cmocka_unit_test(classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

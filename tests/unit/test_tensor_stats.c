@@ -26,8 +26,7 @@ static struct simpler_tensor_stats stats_of(uint32_t dtype, const void *bytes, s
 static void floats_with_specials(void **state)
 {
     (void)state;
-    const float values[] = {3, -4, 0, -0.0F, (float)NAN, (float)INFINITY, -(float)INFINITY,
-                            1e-40F};
+    const float values[] = {3, -4, 0, -0.0F, (float)NAN, (float)INFINITY, -(float)INFINITY, 1e-40F};
     struct simpler_tensor_stats s = stats_of(SIMPLER_DTYPE_FLOAT32, values, sizeof(values));
     float low;
     float high;
