@@ -140,8 +140,7 @@ static void print_case(FILE *out, const struct simpler_run_summary *s,
     }
     print_indented(out, r->result.message);
     if (stats->unordered_pairs != 0)
-        (void)fprintf(out, "  %" PRIu64 " pairs of accesses are not ordered\n",
-                      stats->unordered_pairs);
+        (void)fprintf(out, "  unordered pairs of accesses: %" PRIu64 "\n", stats->unordered_pairs);
     print_counts(out, stats);
     (void)fprintf(out, "  golden %s%s%s\n", simpler_run_record_golden(r->golden),
                   r->golden_message[0] != '\0' ? ": " : "", r->golden_message);

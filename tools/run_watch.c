@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The handler sets a flag and posts a semaphore, both of which a handler may
- * do; the thread does the rest.  The handler is installed for one signal: the
- * second SIGINT finds the default action and kills.
+ * do; the thread does the rest.  SIGINT is blocked in every other thread, so that
+ * no kernel's system call is interrupted by it.  The handler is installed for
+ * one signal: the second SIGINT finds the default action and kills.
  *
  * Without a terminal nothing is timed: the thread sleeps until it is posted.
  * While a canceled run is ending it cancels again and again, since the first
@@ -35,6 +36,7 @@ static struct {
     pthread_t thread;
     bool thread_running;
     struct sigaction before;
+    sigset_t mask_before; /* of the thread that started it */
     pthread_mutex_t lock; /* guards the three below */
     const char *label;    /* NULL: no run */
     uint64_t start_ns;
@@ -57,6 +59,15 @@ static void on_interrupt(int signal_number)
     atomic_store_explicit(&interrupted, true, memory_order_relaxed);
     (void)sem_post(&doorbell);
     errno = saved;
+}
+
+static void set_interrupt_mask(int how, sigset_t *before)
+{
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGINT);
+    (void)pthread_sigmask(how, &set, before);
 }
 
 static void wait_for_doorbell(bool running)
@@ -103,6 +114,7 @@ static void *watch_main(void *unused)
     bool told = false, running = false;
 
     (void)unused;
+    set_interrupt_mask(SIG_UNBLOCK, NULL);
     while (!atomic_load_explicit(&stopping, memory_order_relaxed)) {
         wait_for_doorbell(running);
         pthread_mutex_lock(&watch.lock);
@@ -121,6 +133,12 @@ static void *watch_main(void *unused)
     return NULL;
 }
 
+static void restore_signals(void)
+{
+    (void)sigaction(SIGINT, &watch.before, NULL);
+    (void)pthread_sigmask(SIG_SETMASK, &watch.mask_before, NULL);
+}
+
 int simpler_run_watch_start(struct simpler_worker *worker, bool show_progress)
 {
     struct sigaction action;
@@ -134,23 +152,25 @@ int simpler_run_watch_start(struct simpler_worker *worker, bool show_progress)
     watch.show_progress = show_progress && isatty(STDERR_FILENO);
     if (sem_init(&doorbell, 0, 0) != 0)
         return SIMPLER_ENOMEM;
-    if (pthread_create(&watch.thread, NULL, watch_main, NULL) != 0) {
-        (void)sem_destroy(&doorbell);
-        return SIMPLER_ETHREAD;
-    }
-    watch.thread_running = true;
     (void)sigaction(SIGINT, &action, &watch.before);
-    return 0;
+    /* Threads that are started from here on, those of the device too, inherit it. */
+    set_interrupt_mask(SIG_BLOCK, &watch.mask_before);
+    watch.thread_running = pthread_create(&watch.thread, NULL, watch_main, NULL) == 0;
+    if (watch.thread_running)
+        return 0;
+    restore_signals();
+    (void)sem_destroy(&doorbell);
+    return SIMPLER_ETHREAD;
 }
 
 void simpler_run_watch_stop(void)
 {
     if (!watch.thread_running)
         return;
-    (void)sigaction(SIGINT, &watch.before, NULL);
     atomic_store_explicit(&stopping, true, memory_order_relaxed);
     (void)sem_post(&doorbell);
     (void)pthread_join(watch.thread, NULL);
+    restore_signals();
     (void)sem_destroy(&doorbell);
     watch.thread_running = false;
 }

@@ -56,6 +56,11 @@ json "c[0]['config']['hazards'] == 'raw' and c[0]['config']['exec'] == 'threads'
 json "c[0]['config']['aicpu_thread_num'] == 2 and c[0]['config']['cluster_count'] == 3"
 run 0 --case=short --hazards=raw --check-hazards
 says 'hazards raw$'
+run 1 --case short --hazards=raw --check-hazards --param steps=0 --param racy=1
+says '^  unordered pairs of accesses: 1$'
+says '^  unordered: task .*run_cases\.c:[0-9]+\) and task .*run_cases\.c:[0-9]+\)'
+run 0 --case short --hazards=raw --param steps=0 --param racy=1
+run 0 --case short --hazards=all --check-hazards --param steps=0 --param racy=1
 run 0 --case short --param steps=0 --json
 json "c[0]['stats']['tasks'] == 0 and c[0]['params']['steps'] == 0 and c[0]['golden'] == 'right'"
 run 0 --case short --quiet

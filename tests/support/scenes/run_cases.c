@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { STEPS, FAIL_PREPARE, WRONG, KERNEL_FAILS, KERNEL_MS, KEEP, FATAL, EMPTY, LEAVE_LOG, PARAMS };
+enum { STEPS, FAIL_PREPARE, WRONG, KERNEL_FAILS, KERNEL_MS, KEEP, FATAL, RACY, LEAVE_LOG, PARAMS };
 
 struct state {
     int64_t number;
@@ -34,9 +34,29 @@ static int increment(int64_t *args)
     return 0;
 }
 
+static int nothing(int64_t *args)
+{
+    (void)args;
+    return 0;
+}
+
 static const struct simpler_kernel kernels[] = {
     {.func_id = 0, .core_type = SIMPLER_CORE_AIV, .name = "increment", .fn = increment},
+    {.func_id = 1, .core_type = SIMPLER_CORE_AIC, .name = "nothing", .fn = nothing},
 };
+
+/* A write after a read: ordered by hazards all alone. */
+static void submit_racy(struct simpler_orch *orch, const struct simpler_tensor *tensor)
+{
+    struct simpler_task_args task;
+
+    simpler_task_args_reset(&task);
+    simpler_task_args_add_input(&task, tensor);
+    (void)simpler_orch_submit_aic(orch, 1, &task, NULL);
+    simpler_task_args_reset(&task);
+    simpler_task_args_add_output(&task, tensor);
+    (void)simpler_orch_submit_aic(orch, 1, &task, NULL);
+}
 
 static void orchestrate(struct simpler_orch *orch, const struct simpler_orch_args *args)
 {
@@ -49,6 +69,8 @@ static void orchestrate(struct simpler_orch *orch, const struct simpler_orch_arg
                                   (int)args->scalar[FATAL]);
     SIMPLER_SCOPE(orch)
     {
+        if (args->scalar[RACY] != 0)
+            submit_racy(orch, &args->tensor[0]);
         for (uint64_t i = 0; i < args->scalar[STEPS]; i++) {
             struct simpler_task_args task;
             simpler_task_args_reset(&task);
@@ -114,7 +136,7 @@ static const struct simpler_scene_param params[] = {
     [KERNEL_MS] = {"kernel_ms", "milliseconds of each kernel", 0, 0, 60000},
     [KEEP] = {"keep", "tensors that one scope keeps", 0, 0, 1000000},
     [FATAL] = {"fatal", "1: the orchestration gives up", 0, 0, 9},
-    [EMPTY] = {"empty", "not used", 0, 0, 0},
+    [RACY] = {"racy", "1: a reader, then a writer", 0, 0, 1},
     [LEAVE_LOG] = {"log", "1: finish says so", 0, 0, 1},
     [PARAMS] = {NULL, NULL, 0, 0, 0},
 };
@@ -136,7 +158,7 @@ SIMPLER_API const struct simpler_scene simpler_scene = {
                  .file = __FILE__,
                  .line = __LINE__,
                  .kernels = kernels,
-                 .kernel_count = 1,
+                 .kernel_count = 2,
                  .expected_arg_count = 1 + PARAMS},
     .params = params,
     .cases = cases,
