@@ -135,6 +135,7 @@ static enum simpler_wait has_room(struct simpler_orch *orch, void *context)
     /* Not at the first free slot: resuming for one task at a time costs a park each. */
     if (a->blocked == BLOCKED_WINDOW && live > ring->mask - (ring->mask + 1) / 8 && !held)
         return SIMPLER_WAIT_MORE;
+    orch->map_credit = 0; /* asked again by the next submit */
     if (a->entries != 0 && simpler_tensormap_room(orch->map) < a->entries)
         return blocked(orch, a, BLOCKED_MAP, all_held(orch));
     if (a->bytes != 0 && a->block == NULL) {

@@ -22,6 +22,8 @@
 #define PARK_COST_NS      20000u
 #define OVERSUBSCRIBED_NS 1000u
 #define FIRST_HANDOVER_NS 200u
+/* Waits that park at once after a spin in vain. */
+#define REST_AFTER_MISS 32u
 
 static uint32_t start_number(struct simpler_device *device)
 {
@@ -34,17 +36,23 @@ static bool is_closing(struct simpler_device *device)
     return atomic_load_explicit(&device->closing, memory_order_acquire);
 }
 
-/* Spins for a moment, then parks, until @counter is not @old or the device closes. */
+/*
+ * Spins for a moment, then parks, until @counter is not @old or the device
+ * closes.  After a spin in vain the next waits park at once.
+ */
 static void wait_counter(struct simpler_device *device, _Atomic uint32_t *counter, uint32_t old,
-                         struct simpler_event *event, uint64_t timeout_ns)
+                         struct simpler_event *event, uint32_t *rest, uint64_t timeout_ns)
 {
-    if (device->spin_allowed) {
+    if (device->spin_allowed && *rest == 0) {
         uint64_t end = simpler_clock_ticks() + device->spin_ticks;
         do {
             if (atomic_load_explicit(counter, memory_order_acquire) != old)
                 return;
             simpler_clock_relax();
         } while (simpler_clock_ticks() < end);
+        *rest = REST_AFTER_MISS;
+    } else if (*rest != 0) {
+        (*rest)--;
     }
     uint32_t seen = simpler_event_prepare(event);
     if (atomic_load_explicit(counter, memory_order_acquire) != old || is_closing(device))
@@ -58,10 +66,11 @@ static void *orchestrator_main(void *argument)
     struct simpler_thread *thread = argument;
     struct simpler_device *device = thread->device;
     uint32_t done = atomic_load_explicit(&device->finish_seq, memory_order_relaxed);
+    uint32_t rest = 0;
 
     for (;;) {
         while (start_number(device) == done && !is_closing(device))
-            wait_counter(device, &device->start_seq, done, &device->start, UINT64_MAX);
+            wait_counter(device, &device->start_seq, done, &device->start, &rest, UINT64_MAX);
         if (is_closing(device))
             return NULL;
         simpler_orchestrator_execute(device);
@@ -227,7 +236,7 @@ static void wait_finish(struct simpler_device *device, uint32_t before, uint64_t
             end = UINT64_MAX;
             continue;
         }
-        wait_counter(device, &device->finish_seq, before, &device->finish,
+        wait_counter(device, &device->finish_seq, before, &device->finish, &device->caller_rest,
                      end == UINT64_MAX ? UINT64_MAX : end - now);
     }
 }

@@ -129,6 +129,7 @@ struct simpler_orch {
     uint64_t submitted;
     uint64_t edges;
     uint64_t map_peak;
+    uint32_t map_credit; /* entries that may be made before the map is asked again */
     uint64_t needed_map;
     struct simpler_tensormap *map;
     struct simpler_hazard_check *check; /* NULL: off */
@@ -209,6 +210,7 @@ struct simpler_device {
     char fatal_text[1536]; /* explanation and remedy; the orchestrator alone */
     struct simpler_estimates *all_estimates[64];
     uint32_t estimate_count;
+    uint32_t caller_rest; /* the caller's waits that park at once */
 };
 
 SIMPLER_INLINE uint64_t simpler_task_id_of(const struct simpler_task_slot *slot)

@@ -164,15 +164,22 @@ SIMPLER_COLD static int refuse(struct simpler_orch *orch, struct request *q, int
     return status;
 }
 
+/* The map is asked once for as many entries as it has room for. */
+static SIMPLER_NOINLINE bool take_credit(struct simpler_orch *orch, const struct request *q)
+{
+    orch->map_credit = simpler_tensormap_room(orch->map);
+    return orch->map_credit >= q->map_entries;
+}
+
 /* A slot, heap and room in the map, at once or after a wait. */
 SIMPLER_INLINE int admit(struct simpler_orch *orch, struct request *q, uint8_t **block)
 {
     struct simpler_ring *ring = &orch->ring[orch->current];
 
     *block = ring->heap.memory; /* where outputs without bytes lie */
-    if (SIMPLER_LIKELY(
-            simpler_ring_live(orch, orch->current) < ring->mask &&
-            (q->map_entries == 0 || simpler_tensormap_room(orch->map) >= q->map_entries))) {
+    if (SIMPLER_LIKELY(simpler_ring_live(orch, orch->current) < ring->mask &&
+                       (orch->map_credit >= q->map_entries || take_credit(orch, q)))) {
+        orch->map_credit -= q->map_entries;
         if (q->heap_bytes == 0)
             return 0;
         *block = simpler_heap_ring_try_alloc(&ring->heap, q->heap_bytes);
@@ -347,7 +354,8 @@ SIMPLER_INLINE void find_producers(struct simpler_orch *orch, const struct reque
             simpler_tensormap_access(orch->map, t, (enum simpler_tensor_use)args->use[i], self,
                                      &orch->sink);
     }
-    simpler_linking_drain_sink(&orch->sink);
+    if (orch->sink.count != 0)
+        simpler_linking_drain_sink(&orch->sink);
 }
 
 /* Marks that only grow are taken with a fresh watermark. */

@@ -409,8 +409,7 @@ bool simpler_tensormap_contains(struct simpler_tensormap *map, const struct simp
         return false;
     map->self = NO_TASK;
     find_view(map, tensor, &view);
-    bool in_use =
-        view.entry != 0 && simpler_tensormap_is_alive(map, map->entry[view.entry].latest);
+    bool in_use = view.entry != 0 && simpler_tensormap_is_alive(map, map->entry[view.entry].latest);
     if (view.buffer != 0)
         simpler_tensormap_class_release_buffer(map, view.buffer);
     return in_use;
