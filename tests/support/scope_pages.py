@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the reports that the browser tests open: DIR/NAME.html, NAME.json."""
+import json
 import os
 import random
 import shutil
 import subprocess
 import sys
 
+import scope_stats_facts as model
 import scope_stats_gen as gen
 
 
@@ -41,6 +43,17 @@ def files():
     yield "torn", gen.Trace(rng(12), scopes=40).text()[:-30]
 
 
+def series(directory, name, data):
+    """What hover may show: DIR/NAME.series.json, values as text."""
+    lines = []
+    for peak in model.facts(data)["peaks"]:
+        lines.append({"resource": peak["resource"], "ring": peak["ring_depth"],
+                      "metric": peak["metric"], "values": [str(v) for v in peak["series"]],
+                      "sites": peak["sites"]})
+    with open(os.path.join(directory, name + ".series.json"), "w", encoding="utf-8") as out:
+        json.dump(lines, out)
+
+
 def report(directory, name):
     path = os.path.join(directory, name + ".jsonl")
     done = subprocess.run([os.environ["SIMPLER"], "scope-stats-plot", path, "--json"],
@@ -58,6 +71,8 @@ def main(directory):
         with open(os.path.join(directory, name + ".jsonl"), "wb") as out:
             out.write(data)
         report(directory, name)
+        if name in ("healthy", "wide"):
+            series(directory, name, data)
     gen.write_scopes(os.path.join(directory, "large.jsonl"), 200000)
     report(directory, "large")
 

@@ -6,6 +6,7 @@ status that a correct report must show.  Nothing here comes from the program
 under test: it is what the program is compared with.
 """
 import json
+import re
 from fractions import Fraction
 
 RESOURCES = ("task_window", "heap", "dep_pool")
@@ -17,6 +18,7 @@ VERDICTS = ("published", "partial_safe", "partial_cut_unknown")
 BACKGROUND = ("collection_verdict", "counts_unknown", "host_received_records",
               "host_retained_records")
 UINT64 = 1 << 64
+COUNTER_LIMIT = 4294967295
 
 
 class Damage(Exception):
@@ -34,9 +36,15 @@ def _no_duplicates(items):
     return out
 
 
+def _integer(word):
+    if word.startswith("-"):
+        raise Damage("a sign: " + word)
+    return int(word)
+
+
 def _object(raw):
     try:
-        value = json.loads(raw.decode("utf-8"), parse_constant=_reject,
+        value = json.loads(raw.decode("utf-8"), parse_constant=_reject, parse_int=_integer,
                            object_pairs_hook=_no_duplicates)
     except (UnicodeDecodeError, ValueError, RecursionError) as e:
         raise Damage(str(e)) from None
@@ -77,6 +85,8 @@ def _check_meta(meta):
 def _check_sample(sample):
     if not isinstance(sample.get("site"), str) or sample.get("phase") not in ("begin", "end"):
         raise Damage("site or phase")
+    # No file name holds these; a report shows U+FFFD in their place.
+    sample["site"] = re.sub("[\x00\ud800-\udfff]", "\ufffd", sample["site"])
     for key in COUNTERS:
         if not _is_uint(sample.get(key)):
             raise Damage(key)
@@ -144,6 +154,13 @@ def _peaks(meta, pairs):
     return [_peak(meta, *row) for row in rows]
 
 
+def _own(resource, begin, end):
+    """What the scope added itself; the rest was there when it began."""
+    if resource == "tensormap":
+        return max(0, end["tensormap"] - begin["tensormap"])
+    return values_of(begin, end, resource)["scope_alloc"]
+
+
 def _peak(meta, resource, ring, metric, series, scopes):
     peak = max(series)
     drivers = [i for i, v in enumerate(series) if v == peak]
@@ -151,7 +168,8 @@ def _peak(meta, resource, ring, metric, series, scopes):
     return {"resource": resource, "ring_depth": ring, "metric": metric, "peak": peak,
             "capacity": cap, "use": _percent(peak, cap), "scope_index": drivers[0],
             "site": scopes[drivers[0]][1]["site"], "context": scopes[drivers[0]][1]["ring"],
-            "series": series}
+            "own": _own(resource, *scopes[drivers[0]]), "series": series,
+            "sites": [end["site"] for _, end in scopes]}
 
 
 RISK = {"task_window": "scope_high_water", "heap": "scope_high_water",
@@ -184,9 +202,14 @@ def consistent(meta, pairs, samples):
     return True
 
 
-def odd(meta, samples):
+def odd(meta, pairs, samples):
     """Legal line by line, but not what one run writes: a report may doubt it."""
     last = {}
+    if any(begin["depth"] != end["depth"] for begin, end in pairs):
+        return True
+    numbers = [sample["buf_seq"] for sample in samples]
+    if numbers != sorted(numbers):
+        return True
     for sample in samples:
         if sample["ring"] != min(sample["depth"], 3):
             return True
@@ -202,17 +225,27 @@ def odd(meta, samples):
     return False
 
 
-def chip(meta, lines, unpaired, sound):
+def capacities_known(meta, samples):
+    """Each ring that was used has its capacities."""
+    rings = {sample["ring"] for sample in samples}
+    return all(capacity(meta, resource, ring) is not None
+               for ring in rings for resource in CAP_KEY)
+
+
+def chip(meta, samples, unpaired, sound):
     """First that holds: the documented order of the status chip."""
+    lines = len(samples)
     if meta["fatal"] is True:
         return "fatal"
     if meta["dropped"]:
         return "dropped"
     if (meta["fatal"] is None or meta["dropped"] is None or meta["total"] is None
-            or meta.get("counts_unknown") is True
+            or meta["total"] >= COUNTER_LIMIT or meta.get("counts_unknown") is True
             or meta.get("collection_verdict") == "partial_cut_unknown"):
         return "unknown-counts"
     if meta["total"] != lines + meta["dropped"] or not sound:
+        return "incomplete"
+    if not capacities_known(meta, samples):
         return "incomplete"
     if meta.get("collection_verdict", "published") != "published":
         return "incomplete"
@@ -227,11 +260,15 @@ def facts(data):
     pairs, lone_begins, lone_ends = pair(samples)
     sound = consistent(meta, pairs, samples)
     peaks = _peaks(meta, pairs)
-    sites = {}
-    for _, end in pairs:
+    sites, site_values = {}, []
+    for begin, end in pairs:
         sites[end["site"]] = sites.get(end["site"], 0) + 1
+        site_values += [(end["site"], r, end["ring"],
+                         values_of(begin, end, r)["scope_high_water"]) for r in RESOURCES]
+        site_values.append((end["site"], "tensormap", end["ring"], end["tensormap"]))
     return {"meta": meta, "lines": len(samples), "pairs": len(pairs), "pair_list": pairs,
             "unpaired_begin": lone_begins, "unpaired_end": lone_ends, "sound": sound,
-            "odd": odd(meta, samples),
+            "odd": odd(meta, pairs, samples),
             "peaks": peaks, "dominant_site": dominant(peaks), "sites": sites,
-            "chip": chip(meta, len(samples), lone_begins + lone_ends, sound)}
+            "site_values": site_values,
+            "chip": chip(meta, samples, lone_begins + lone_ends, sound)}

@@ -215,8 +215,8 @@ def random_trace(rng, scopes=None):
 
 
 def write_scopes(path, scopes, seed=1, rings=RINGS):
-    """Streams a healthy file of many scopes to disk; returns its peaks of
-    scope_alloc a ring ([resource][ring] -> (peak, scope index))."""
+    """Streams a healthy file of many scopes to disk; returns its peaks
+    ([resource][ring] -> (high water, scope index)); no scope begins with a backlog."""
     import random
     rng = random.Random(seed)
     caps = (8192, 1 << 28, 4096)
