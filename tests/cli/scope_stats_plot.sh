@@ -114,7 +114,7 @@ refused "$tmp/run" "a directory" "directory"
 : >"$tmp/empty.jsonl"
 refused "$tmp/empty.jsonl" "an empty file" "empty"
 { sample begin 0 0; sample end 0 1; } >"$tmp/nometa.jsonl"
-refused "$tmp/nometa.jsonl" "no metadata" "metadata"
+
 echo 'hello' >"$tmp/text.jsonl"; refused "$tmp/text.jsonl" "not JSON"
 echo '[1, 2]' >"$tmp/array.jsonl"; refused "$tmp/array.jsonl" "an array"
 head -c 4096 /dev/zero >"$tmp/nul.jsonl"; refused "$tmp/nul.jsonl" "NUL alone"
@@ -140,6 +140,7 @@ labelled() { # labelled FILE WHAT
     grep -q "data-status=\"$chip\"" "$tmp/status/scope_stats.html" || fail "$2: page and --json differ"
 }
 damage() { labelled "$tmp/d.jsonl" "$1"; }
+labelled "$tmp/nometa.jsonl" "no metadata"
 good | head -c -10 >"$tmp/d.jsonl"; damage "a torn last line"
 good | head -c -1 | head -n -1 >"$tmp/d.jsonl"; damage "a missing last line"
 { good | head -n 3; head -c 700 /dev/zero; good | tail -n 2; } >"$tmp/d.jsonl"; damage "a hole of NUL"
