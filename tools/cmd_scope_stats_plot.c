@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "report/report_text.h"
@@ -142,6 +144,44 @@ static int print_result(const struct options *o, const struct simpler_scope_mode
     return SIMPLER_EXIT_OK;
 }
 
+/* What a terminal is shown while a large file is read. */
+struct progress {
+    uint64_t total; /* bytes of the file; 0: not known */
+    struct timespec started;
+    bool shown;
+};
+
+static void show_progress(void *user, uint64_t bytes)
+{
+    struct progress *p = user;
+    struct timespec now;
+    char text[SIMPLER_TEXT_BYTES];
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec - p->started.tv_sec < 2 && !p->shown)
+        return;
+    p->shown = true;
+    (void)fprintf(stderr, "\rread %s", simpler_report_text_bytes(text, bytes));
+    if (p->total > 0)
+        (void)fprintf(stderr, " of %s", simpler_report_text_bytes(text, p->total));
+    (void)fputs("\x1b[K", stderr);
+}
+
+static int read_model(const char *file, struct simpler_scope_model **out)
+{
+    struct progress progress = {0};
+    struct stat info;
+    const bool terminal = isatty(STDERR_FILENO) != 0;
+
+    if (stat(file, &info) == 0 && S_ISREG(info.st_mode))
+        progress.total = (uint64_t)info.st_size;
+    (void)clock_gettime(CLOCK_MONOTONIC, &progress.started);
+    int rc = simpler_scope_model_read(file, terminal ? show_progress : NULL, &progress, out);
+    if (progress.shown)
+        (void)fputs("\r\x1b[K", stderr);
+    return rc;
+}
+
 static int run(int argc, char **argv)
 {
     struct options o = {0};
@@ -150,7 +190,7 @@ static int run(int argc, char **argv)
 
     if (status != SIMPLER_EXIT_OK)
         return status;
-    if (simpler_scope_model_read(o.file, &m) != 0)
+    if (read_model(o.file, &m) != 0)
         return SIMPLER_EXIT_FAILED;
     char *path = page_path(&o);
     status = SIMPLER_EXIT_FAILED;

@@ -24,6 +24,8 @@ struct simpler_line_reader {
     size_t at, filled;
     uint64_t offset; /* of buffer[at] in the file */
     uint64_t lines;
+    simpler_line_watch_fn watch; /* NULL: nobody does */
+    void *watch_user;
     bool ended;
     bool skipping; /* inside the rest of a line that was too long */
     char buffer[BUFFER_BYTES];
@@ -81,6 +83,12 @@ void simpler_line_reader_close(struct simpler_line_reader *r)
     simpler_alloc_free(r);
 }
 
+void simpler_line_reader_watch(struct simpler_line_reader *r, simpler_line_watch_fn fn, void *user)
+{
+    r->watch = fn;
+    r->watch_user = user;
+}
+
 uint64_t simpler_line_reader_offset(const struct simpler_line_reader *r)
 {
     return r->offset;
@@ -114,6 +122,8 @@ static int refill(struct simpler_line_reader *r)
         return SIMPLER_EIO;
     r->ended = n == 0;
     r->filled += (size_t)n;
+    if (r->watch != NULL)
+        r->watch(r->watch_user, r->offset + r->filled);
     return 0;
 }
 

@@ -25,12 +25,15 @@ struct simpler_line {
 };
 
 struct simpler_line_reader;
+typedef void (*simpler_line_watch_fn)(void *user, uint64_t bytes);
 
 /* SIMPLER_ENOENT, SIMPLER_EIO (also a directory) or SIMPLER_ENOMEM; the caller words the error. */
 int simpler_line_reader_open(const char *path, struct simpler_line_reader **out);
 /* Over bytes in memory that outlive the reader; for tests and fuzzing. */
 int simpler_line_reader_open_bytes(const char *bytes, size_t count,
                                    struct simpler_line_reader **out);
+/* @fn is called now and then with the bytes read so far, from inside next. */
+void simpler_line_reader_watch(struct simpler_line_reader *r, simpler_line_watch_fn fn, void *user);
 /* 1: a line; 0: the end of the file; SIMPLER_EIO: reading failed. */
 int simpler_line_reader_next(struct simpler_line_reader *r, struct simpler_line *out);
 /* Bytes read so far. */

@@ -349,7 +349,8 @@ int simpler_scope_model_read_lines(struct simpler_line_reader *reader, const cha
     return 0;
 }
 
-int simpler_scope_model_read(const char *path, struct simpler_scope_model **out)
+int simpler_scope_model_read(const char *path, simpler_line_watch_fn watch, void *watch_user,
+                             struct simpler_scope_model **out)
 {
     struct simpler_line_reader *reader;
     int rc = simpler_line_reader_open(path, &reader);
@@ -358,6 +359,7 @@ int simpler_scope_model_read(const char *path, struct simpler_scope_model **out)
                       rc == SIMPLER_ENOMEM ? simpler_status_text(rc) : strerror(errno));
         return rc;
     }
+    simpler_line_reader_watch(reader, watch, watch_user);
     rc = simpler_scope_model_read_lines(reader, path, out);
     simpler_line_reader_close(reader);
     return rc;

@@ -120,9 +120,10 @@ struct simpler_scope_peak {
  *
  * @retval SIMPLER_ENOENT, SIMPLER_EIO  it cannot be read
  * @retval SIMPLER_EFORMAT              neither metadata nor a sample
- * Failures are logged with file, line and fault.
+ * Failures are logged with file, line and fault.  @watch (may be NULL) hears how far it is.
  */
-int simpler_scope_model_read(const char *path, struct simpler_scope_model **out);
+int simpler_scope_model_read(const char *path, simpler_line_watch_fn watch, void *watch_user,
+                             struct simpler_scope_model **out);
 /* The same from a reader, which stays the caller's. */
 int simpler_scope_model_read_lines(struct simpler_line_reader *reader, const char *name,
                                    struct simpler_scope_model **out);

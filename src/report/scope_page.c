@@ -165,6 +165,25 @@ static void header(FILE *out, const struct simpler_scope_model *m)
     (void)fputs("</header>\n<main>\n", out);
 }
 
+/* The scope that drove a peak, and how much of it is its own. */
+static void driver(FILE *out, const struct simpler_scope_model *m,
+                   const struct simpler_scope_peak *p)
+{
+    char buffer[SIMPLER_TEXT_BYTES];
+    const double own = 100.0 * (double)p->own / (double)(p->point.value > 0 ? p->point.value : 1);
+
+    if (p->point.value == 0) {
+        (void)fputs("No scope used it.", out);
+        return;
+    }
+    (void)fputs("Driven by <b class=\"site\">", out);
+    simpler_panel_name(out, m, p->point.site);
+    (void)fprintf(out,
+                  "</b>, scope %" PRIu64 ", ring_depth %" PRIu64 ", which added <b>%s</b> of it",
+                  p->point.index, p->ring, simpler_report_text_percent(buffer, own));
+    (void)fputs(p->own < p->point.value ? "; the rest was there when it began." : ".", out);
+}
+
 static void card(FILE *out, const struct simpler_scope_model *m, const struct simpler_scope_peak *p)
 {
     char buffer[SIMPLER_TEXT_BYTES];
@@ -179,17 +198,8 @@ static void card(FILE *out, const struct simpler_scope_model *m, const struct si
     simpler_panel_amount(out, p->resource, p->point.value);
     (void)fputs("</b> of ", out);
     simpler_panel_capacity(out, p);
-    (void)fputs("</p>\n<p>Driven by <b class=\"site\">", out);
-    simpler_panel_name(out, m, p->point.site);
-    (void)fprintf(out, "</b>, scope %" PRIu64 ", ring_depth %" PRIu64, p->point.index, p->ring);
-    if (p->point.value == 0)
-        (void)fputs(".", out);
-    else if (p->own == p->point.value)
-        (void)fputs(", which added <b>100.00%</b> of it.", out);
-    else
-        (void)fprintf(
-            out, ", which added <b>%s</b> of it; the rest was there when it began.",
-            simpler_report_text_percent(buffer, 100.0 * (double)p->own / (double)p->point.value));
+    (void)fputs("</p>\n<p>", out);
+    driver(out, m, p);
     (void)fputs("</p>\n</article>\n", out);
 }
 
@@ -202,10 +212,8 @@ static void answer(FILE *out, const struct simpler_scope_model *m)
                 out);
     if (m->counts.pairs == 0) {
         (void)fputs("<p id=\"no-scopes\" class=\"empty\">There is no paired scope in this file, so "
-                    "there are no peaks and no charts. ",
+                    "there are no peaks and no charts.</p>\n</section>\n",
                     out);
-        simpler_report_text_html(out, m->sentence);
-        (void)fputs("</p>\n</section>\n", out);
         return;
     }
     (void)fputs("<div class=\"cards\">\n", out);

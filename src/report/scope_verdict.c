@@ -250,6 +250,17 @@ static void check_unpaired(struct reasons *r, const struct simpler_scope_model *
                c->unpaired_end, plural(c->unpaired_end));
 }
 
+/* Where the first of the faults stands; the page lists more of them. */
+static void say_place(FILE *out, const struct simpler_scope_model *m)
+{
+    if (m->fault_count == 0)
+        return;
+    (void)fprintf(out, "First fault: line %" PRIu64, m->faults[0].line);
+    if (m->faults[0].column > 0)
+        (void)fprintf(out, ", column %zu", m->faults[0].column);
+    (void)fprintf(out, ": %s. ", m->faults[0].text);
+}
+
 static void say_healthy(FILE *out, const struct simpler_scope_model *m)
 {
     if (m->counts.lines == 0)
@@ -259,8 +270,8 @@ static void say_healthy(FILE *out, const struct simpler_scope_model *m)
                     out);
     else
         (void)fprintf(out,
-                      "Complete: all %" PRIu64 " records are here, none was dropped, and all "
-                      "%" PRIu64 " scopes are paired. ",
+                      "Complete: all %" PRIu64 " records are here, none was dropped, and every "
+                      "scope is paired (%" PRIu64 "). ",
                       m->counts.lines, m->counts.pairs);
 }
 
@@ -275,6 +286,7 @@ static void say_all(struct reasons *r, const struct simpler_scope_model *m)
     check_contradictions(r, &m->counts);
     check_capacities(r, m);
     check_unpaired(r, m);
+    say_place(r->out, m);
     if (r->chip == SIMPLER_SCOPE_CHIP_HEALTHY)
         say_healthy(r->out, m);
     else if (m->counts.lines == 0)

@@ -69,8 +69,16 @@ static void a_line_beyond_the_limit_is_cut_and_the_next_one_whole(void **state)
     }
 }
 
+static void keep_bytes(void *user, uint64_t bytes)
+{
+    uint64_t *seen = user;
+    assert_true(bytes >= *seen);
+    *seen = bytes;
+}
+
 static void a_hole_larger_than_the_buffer_is_counted(void **state)
 {
+    uint64_t seen = 0;
     size_t hole = 30 * SIMPLER_LINE_MAX_BYTES;
     char *text = calloc(hole + 3, 1);
     struct simpler_line_reader *r;
@@ -79,9 +87,11 @@ static void a_hole_larger_than_the_buffer_is_counted(void **state)
     assert_non_null(text);
     memcpy(text + hole, "ab\n", 3);
     assert_int_equal(simpler_line_reader_open_bytes(text, hole + 3, &r), 0);
+    simpler_line_reader_watch(r, keep_bytes, &seen);
     assert_int_equal(simpler_line_reader_next(r, &line), 1);
     assert_true(line.hole_bytes == hole);
     assert_int_equal(line.bytes, 2);
+    assert_true(seen == hole + 3);
     assert_int_equal(simpler_line_reader_next(r, &line), 0);
     simpler_line_reader_close(r);
     free(text);
