@@ -34,6 +34,7 @@ for group in "$@"; do
         ;;
     test)
         want header cmocka.h libcmocka-dev
+        want file /usr/bin/python3 python3
         ;;
     demo)
         want header zlib.h zlib1g-dev
