@@ -9,7 +9,7 @@
 
 #include "simpler/status.h"
 
-/* Element (i, j) with j <= i: noise in [-1, 1), on the diagonal more than the rest of a row sums to. */
+/* Element (i, j) with j <= i: noise in [-1, 1); a diagonal above the sum of the rest of its row. */
 static double element(uint32_t i, uint32_t j, uint32_t size)
 {
     uint64_t bits = ((uint64_t)i << 32 | j) * 0x9E3779B97F4A7C15u;

@@ -36,9 +36,9 @@ static const struct simpler_scene_value small_params[] = {
  * Rings far smaller than the defaults: some ten batches are in flight, whose
  * tensors fit the caches.  Rings 0 and 1 (root and epoch) hold nothing.
  */
-#define RUNTIME_ENV                                                                              \
-    {                                                                                            \
-        .ring_task_window = {16, 16, 128, 512}, .ring_heap = {65536, 65536, 16 << 20, 16 << 20}, \
+#define RUNTIME_ENV                                                                            \
+    {                                                                                          \
+        .ring_task_window = {16, 16, 128, 512}, .ring_heap = {65536, 65536, 8 << 20, 8 << 20}, \
     }
 
 static const struct simpler_scene_case cases[] = {
