@@ -4,4 +4,4 @@
 # shows the peak of each ring, pool and map.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-exec build/simpler run fashion_mnist "$@"
+exec build/simpler run fashion_mnist --case default "$@"
