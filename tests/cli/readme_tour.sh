@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The README's section "A first scene": its C text is built and run by its own commands.
+set -u
+fail() { echo "FAILED: $*"; exit 1; }
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+ln -s "$SOURCE_DIR/include" "$work/include"
+ln -s "$(dirname "$SIMPLER")" "$work/build"
+cd "$work" || exit 1
+
+# block LANGUAGE: the first fenced block of that language in the section.
+block() {
+    awk -v fence="\`\`\`$1" '/^## /{in_section = ($0 == "## A first scene")}
+        in_section && $0 == fence && !seen {copy = seen = 1; next}
+        /^```$/ {copy = 0}
+        copy' "$SOURCE_DIR/README.md"
+}
+block c >first.c
+block sh >commands
+[ "$(grep -c . first.c)" -gt 30 ] || fail "the section has no C text"
+[ "$(grep -c '^build/simpler run' commands)" -ge 2 ] || fail "the section runs nothing"
+
+gcc -Wall -Wno-unused-parameter -Werror -fsyntax-only -Iinclude first.c || fail "first.c has warnings"
+while IFS= read -r command; do
+    output=$(eval "$command" 2>&1) || fail "$command: $output"
+    case $command in
+    build/simpler*) grep -q 'the sum is 999000' <<<"$output" || fail "$command: $output" ;;
+    esac
+done <commands
+
+# The same scene with a wrong kernel fails: the tour does judge.
+sed -i 's/to\[i\] = 2 \* from/to[i] = 3 * from/' first.c
+eval "$(head -n 1 commands)" || fail "the changed scene does not build"
+build/simpler run ./first.so >wrong.log 2>&1
+[ $? -eq 1 ] || fail "a wrong kernel does not give exit status 1: $(cat wrong.log)"
+echo ok
