@@ -28,7 +28,7 @@ static const struct simpler_scene_param params[] = {
 };
 
 static const struct simpler_scene_value small_params[] = {
-    {"epochs", 3},       {"batch", 50},    {"hidden", 40}, {"limit", 3000},
+    {"epochs", 3},       {"batch", 50},    {"hidden", 40}, {"limit", 1500},
     {"check_epochs", 3}, {"accuracy", 70}, {NULL, 0},
 };
 

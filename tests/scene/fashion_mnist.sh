@@ -40,12 +40,14 @@ dir=${FASHION_MNIST_DIR:-/usr/share/datasets/fashion-mnist}
     echo "SKIP: there is no data set in $dir (Debian: dataset-fashion-mnist)"
     exit 77
 }
-right='test accuracy [78][0-9.]+ % after 3 epochs.*the losses of 180 batches equal'
-everywhere "$right" fashion_mnist --case small
-ends 1 'too low' fashion_mnist --case small --param accuracy=100
-# Tiles that do not divide: batches of 33 rows, 65 units; and one image, one unit.
-ends 0 'the losses of 30 batches equal' fashion_mnist --case small --param limit=1000 \
-    --param batch=33 --param hidden=65 --param epochs=1 --param accuracy=0
+# Two tiles of rows and of units, the second of one: 4 batches of 26 images, twice.
+everywhere 'the losses of 8 batches equal' fashion_mnist --case small --param limit=104 \
+    --param batch=26 --param hidden=65 --param epochs=2 --param accuracy=0
+ends 0 'test accuracy [789][0-9.]+ % after 3 epochs.*the losses of 90 batches equal' \
+    fashion_mnist --case small
+ends 1 'too low' \
+    fashion_mnist --case small --param limit=400 --param epochs=1 --param accuracy=100
+# One image and one unit at a time.
 ends 0 'the losses of 50 batches equal' fashion_mnist --case small --param limit=50 \
     --param batch=1 --param hidden=1 --param epochs=1 --param accuracy=0
 echo ok
