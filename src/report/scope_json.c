@@ -187,7 +187,8 @@ static void sites(FILE *out, const struct simpler_scope_model *m)
         const struct simpler_scope_site *site = &m->site_stats[id];
         (void)fputs(id > 0 ? ",\n    {" : "\n    {", out);
         text(out, "site", m->sites.texts[id]);
-        (void)fprintf(out, ", \"scopes\": %" PRIu64, site->pairs);
+        (void)fprintf(out, ", \"scopes\": %" PRIu64 ", ", site->pairs);
+        percent(out, "highest_use_percent", site->has_use, site->use_percent);
         for (int r = 0; r < SIMPLER_SCOPE_RESOURCE_NUM && site->pairs > 0; r++)
             (void)fprintf(out, ", \"%s\": {\"peak\": %" PRIu64 ", \"ring_depth\": %" PRIu32 "}",
                           simpler_scope_model_resource_key((enum simpler_scope_resource)r),

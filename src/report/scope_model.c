@@ -134,11 +134,20 @@ static int add_point(struct simpler_scope_curve *curve, struct simpler_series_po
     return simpler_series_add(&curve->series, point);
 }
 
-static void add_site_peak(struct simpler_scope_site *site, enum simpler_scope_resource resource,
+static void add_site_peak(struct simpler_scope_model *m, enum simpler_scope_resource resource,
                           struct simpler_series_point point)
 {
+    struct simpler_scope_site *site = &m->site_stats[point.site];
+    double use;
+
     if (site->pairs == 0 || point.value > site->peaks[resource].value)
         site->peaks[resource] = point;
+    if (!simpler_scope_model_use(
+            point.value, simpler_scope_record_capacity(&m->meta, resource, point.ring), &use))
+        return;
+    if (!site->has_use || use > site->use_percent)
+        site->use_percent = use;
+    site->has_use = true;
 }
 
 static bool is_consistent(const struct simpler_pairing_begin *begin,
@@ -169,7 +178,7 @@ static int add_ringed(struct simpler_scope_model *m, struct simpler_scope_ring *
                 return rc;
         }
         point.value = values[SIMPLER_SCOPE_HIGH_WATER];
-        add_site_peak(&m->site_stats[site], (enum simpler_scope_resource)r, point);
+        add_site_peak(m, (enum simpler_scope_resource)r, point);
     }
     return 0;
 }
@@ -191,7 +200,7 @@ static int add_pair(struct simpler_scope_model *m, struct simpler_scope_ring *ri
     if (rc != 0)
         return rc;
     struct simpler_series_point point = {end->tensormap, m->counts.pairs, site, ring->ring};
-    add_site_peak(&m->site_stats[site], SIMPLER_SCOPE_TENSORMAP, point);
+    add_site_peak(m, SIMPLER_SCOPE_TENSORMAP, point);
     m->site_stats[site].pairs++;
     ring->pairs++;
     m->counts.pairs++;

@@ -44,9 +44,14 @@ struct simpler_scope_ring {
     uint64_t last_tail[SIMPLER_SCOPE_RINGED_NUM], last_head[SIMPLER_SCOPE_RINGED_NUM];
 };
 
-/* Per site: its paired scopes and the greatest value of the risk metric of each resource. */
+/*
+ * Per site: its paired scopes, the greatest value of the risk metric of each
+ * resource, and the highest use, which may be on another ring with less capacity.
+ */
 struct simpler_scope_site {
     uint64_t pairs;
+    bool has_use;
+    double use_percent;
     struct simpler_series_point peaks[SIMPLER_SCOPE_RESOURCE_NUM];
 };
 

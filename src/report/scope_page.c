@@ -308,25 +308,8 @@ static void top_peaks(FILE *out, const struct simpler_scope_model *m)
     (void)fputs("</tbody></table></div>\n</section>\n", out);
 }
 
-/* The highest use of a site over its resources; negative where none is known. */
-static double site_use(const struct simpler_scope_model *m, uint32_t id)
-{
-    const struct simpler_scope_site *site = &m->site_stats[id];
-    double highest = -1, use;
-
-    for (int r = 0; r < SIMPLER_SCOPE_RESOURCE_NUM && site->pairs > 0; r++) {
-        const enum simpler_scope_resource resource = (enum simpler_scope_resource)r;
-        if (simpler_scope_model_use(
-                site->peaks[r].value,
-                simpler_scope_record_capacity(&m->meta, resource, site->peaks[r].ring), &use) &&
-            use > highest)
-            highest = use;
-    }
-    return highest;
-}
-
 struct ranked {
-    double use;
+    double use; /* negative: not known */
     uint32_t id;
 };
 
@@ -341,7 +324,8 @@ static uint32_t rank_sites(const struct simpler_scope_model *m, struct ranked *r
 {
     uint32_t count = 0;
     for (uint32_t id = 0; id < m->sites.count; id++) {
-        struct ranked one = {site_use(m, id), id};
+        const struct simpler_scope_site *site = &m->site_stats[id];
+        struct ranked one = {site->has_use ? site->use_percent : -1, id};
         if (count == SITE_ROWS && !ranks_before(&one, &rows[count - 1]))
             continue;
         uint32_t at = count < SITE_ROWS ? count++ : count - 1;

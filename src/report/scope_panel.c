@@ -151,9 +151,7 @@ static void chart_figure(FILE *out, const struct simpler_scope_model *m,
                       simpler_scope_model_metric_label(chart->resource, chart->metrics[i]));
     (void)fputs(" <span class=\"muted\">by scope index", out);
     if (chart->curves[0]->series.count < chart->scopes)
-        (void)fputs("; the line is the greatest value of each column, the band reaches to the "
-                    "least",
-                    out);
+        (void)fputs("; line: greatest of each column, band: down to the least", out);
     (void)fputs("</span></figcaption>\n", out);
     simpler_scope_chart(out, m, chart, sites);
     (void)fputs("</figure>\n", out);

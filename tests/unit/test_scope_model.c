@@ -77,6 +77,22 @@ static void metrics_of_one_pair(void **state)
     simpler_scope_model_close(m);
 }
 
+/* The highest use of a site, here 140 % of ring 1, is not that of its greatest value. */
+static void a_site_has_the_use_of_its_worst_ring(void **state)
+{
+    static const char text[] = META("4") ONE_PAIR SAMPLE(
+        "a.cpp:77", "begin", "0", "0", TW("0", "0"), HP("0", "0"), DP("0", "0"), "5")
+        SAMPLE("a.cpp:77", "end", "0", "0", TW("0", "2"), HP("0", "26843545"), DP("0", "0"), "9");
+    struct simpler_scope_model *m = model_of(text, sizeof(text) - 1);
+    (void)state;
+    assert_non_null(m);
+    assert_int_equal(m->sites.count, 1);
+    assert_true(m->site_stats[0].peaks[SIMPLER_SCOPE_HEAP].value == 26843545);
+    assert_true(m->site_stats[0].pairs == 2 && m->site_stats[0].has_use);
+    assert_true(m->site_stats[0].use_percent == 140.0);
+    simpler_scope_model_close(m);
+}
+
 static void rows_of_top_peaks_are_in_order(void **state)
 {
     static const char text[] = META("6") ONE_PAIR SAMPLE("b.cpp:1", "begin", "0", "0", TW("0", "0"),
@@ -339,6 +355,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(metrics_of_one_pair),
+        cmocka_unit_test(a_site_has_the_use_of_its_worst_ring),
         cmocka_unit_test(rows_of_top_peaks_are_in_order),
         cmocka_unit_test(every_chip_has_its_reason),
         cmocka_unit_test(contradictions_are_named),
