@@ -26,12 +26,14 @@ static void complete_message(struct simpler_run_result *result, int status)
 }
 
 static bool check_golden(const struct simpler_run_summary *s, struct simpler_scene_run *run,
-                         struct round_outcome *out)
+                         const char *label, struct round_outcome *out)
 {
     out->golden = SIMPLER_GOLDEN_SKIPPED;
     if (s->options->skip_golden || s->scene->check == NULL)
         return true;
+    simpler_run_watch_begin(label, SIMPLER_PHASE_CHECK);
     int rc = s->scene->check(run, out->golden_message, sizeof(out->golden_message));
+    simpler_run_watch_end();
     out->golden = rc == 0   ? SIMPLER_GOLDEN_RIGHT
                   : rc == 1 ? SIMPLER_GOLDEN_WRONG
                             : SIMPLER_GOLDEN_FAILED;
@@ -50,13 +52,13 @@ static bool run_prepared(const struct simpler_run_summary *s, struct simpler_sce
         complete_message(&out->result, SIMPLER_ECANCELED);
         return false;
     }
-    simpler_run_watch_begin(label);
+    simpler_run_watch_begin(label, SIMPLER_PHASE_RUN);
     int rc = simpler_worker_run(run->worker, handle, &run->args, &c->config, &out->result);
     simpler_run_watch_end();
     complete_message(&out->result, rc);
     if (rc != 0)
         return false;
-    return check_golden(s, run, out) && out->result.stats.unordered_pairs == 0;
+    return check_golden(s, run, label, out) && out->result.stats.unordered_pairs == 0;
 }
 
 static bool run_round(const struct simpler_run_summary *s, struct simpler_worker *worker,
@@ -69,8 +71,11 @@ static bool run_round(const struct simpler_run_summary *s, struct simpler_worker
     int rc = 0;
 
     memset(out, 0, sizeof(*out));
-    if (s->scene->prepare != NULL)
+    if (s->scene->prepare != NULL) {
+        simpler_run_watch_begin(label, SIMPLER_PHASE_PREPARE);
         rc = s->scene->prepare(&run, out->prepare_message, sizeof(out->prepare_message));
+        simpler_run_watch_end();
+    }
     if (rc == 0) {
         out->prepare_message[0] = '\0';
         passed = run_prepared(s, &run, handle, c, label, out);

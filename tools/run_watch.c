@@ -5,9 +5,9 @@
  * no kernel's system call is interrupted by it.  The handler is installed for
  * one signal: the second SIGINT finds the default action and kills.
  *
- * Without a terminal nothing is timed: the thread sleeps until it is posted.
- * While a canceled run is ending it cancels again and again, since the first
- * cancel may have come before the run had begun.
+ * Without a terminal the thread sleeps until it is posted, so that it disturbs
+ * no measurement; a round does not wake it.  After SIGINT it cancels again and
+ * again, since the first cancel may have come before the run had begun.
  */
 #include "run_watch.h"
 
@@ -28,7 +28,7 @@
 
 static atomic_bool interrupted; /* set by the handler, read by all */
 static atomic_bool stopping;    /* set by stop, read by the thread */
-static sem_t doorbell;          /* posted by handler, begin, end and stop */
+static sem_t doorbell;          /* posted by handler and stop */
 
 static struct {
     struct simpler_worker *worker;
@@ -37,8 +37,9 @@ static struct {
     bool thread_running;
     struct sigaction before;
     sigset_t mask_before; /* of the thread that started it */
-    pthread_mutex_t lock; /* guards the three below */
-    const char *label;    /* NULL: no run */
+    pthread_mutex_t lock; /* guards the four below */
+    const char *label;    /* NULL: nothing goes on */
+    enum simpler_run_phase phase;
     uint64_t start_ns;
     bool line_shown;
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -70,12 +71,12 @@ static void set_interrupt_mask(int how, sigset_t *before)
     (void)pthread_sigmask(how, &set, before);
 }
 
-static void wait_for_doorbell(bool running)
+static void wait_for_doorbell(void)
 {
     struct timespec until;
-    bool again = running && simpler_run_watch_interrupted();
+    bool again = simpler_run_watch_interrupted();
 
-    if (!again && !(running && watch.show_progress)) {
+    if (!again && !watch.show_progress) {
         (void)sem_wait(&doorbell);
         return;
     }
@@ -95,8 +96,13 @@ static void show_line(void)
 
     if (!watch.show_progress || elapsed < QUIET_NS)
         return;
-    (void)fprintf(stderr, "\r%s: %" PRIu64 " tasks done, %.1f s\033[K", watch.label,
-                  simpler_worker_progress(watch.worker), (double)elapsed / 1e9);
+    if (watch.phase == SIMPLER_PHASE_RUN)
+        (void)fprintf(stderr, "\r%s: %" PRIu64 " tasks done, %.1f s\033[K", watch.label,
+                      simpler_worker_progress(watch.worker), (double)elapsed / 1e9);
+    else
+        (void)fprintf(stderr, "\r%s: %s, %.1f s\033[K", watch.label,
+                      watch.phase == SIMPLER_PHASE_PREPARE ? "preparing" : "checking",
+                      (double)elapsed / 1e9);
     (void)fflush(stderr);
     watch.line_shown = true;
 }
@@ -111,20 +117,20 @@ static void clear_line(void)
 
 static void *watch_main(void *unused)
 {
-    bool told = false, running = false;
+    bool told = false;
 
     (void)unused;
     set_interrupt_mask(SIG_UNBLOCK, NULL);
     while (!atomic_load_explicit(&stopping, memory_order_relaxed)) {
-        wait_for_doorbell(running);
+        wait_for_doorbell();
         pthread_mutex_lock(&watch.lock);
-        running = watch.label != NULL;
+        bool running = watch.label != NULL;
         if (simpler_run_watch_interrupted() && !told) {
             clear_line();
             (void)fputs("simpler run: canceling; one more interrupt kills\n", stderr);
             told = true;
         }
-        if (running && simpler_run_watch_interrupted())
+        if (running && watch.phase == SIMPLER_PHASE_RUN && simpler_run_watch_interrupted())
             simpler_worker_cancel(watch.worker);
         else if (running)
             show_line();
@@ -175,13 +181,13 @@ void simpler_run_watch_stop(void)
     watch.thread_running = false;
 }
 
-void simpler_run_watch_begin(const char *label)
+void simpler_run_watch_begin(const char *label, enum simpler_run_phase phase)
 {
     pthread_mutex_lock(&watch.lock);
     watch.label = label;
+    watch.phase = phase;
     watch.start_ns = now_ns();
     pthread_mutex_unlock(&watch.lock);
-    (void)sem_post(&doorbell);
 }
 
 void simpler_run_watch_end(void)
@@ -190,7 +196,6 @@ void simpler_run_watch_end(void)
     watch.label = NULL;
     clear_line();
     pthread_mutex_unlock(&watch.lock);
-    (void)sem_post(&doorbell);
 }
 
 bool simpler_run_watch_interrupted(void)

@@ -15,8 +15,10 @@
 int simpler_run_watch_start(struct simpler_worker *worker, bool show_progress);
 void simpler_run_watch_stop(void);
 
-/* Around one simpler_worker_run; @label is borrowed until the end. */
-void simpler_run_watch_begin(const char *label);
+enum simpler_run_phase { SIMPLER_PHASE_PREPARE, SIMPLER_PHASE_RUN, SIMPLER_PHASE_CHECK };
+
+/* Around one part of a round; @label is borrowed until the end.  SIGINT cancels RUN. */
+void simpler_run_watch_begin(const char *label, enum simpler_run_phase phase);
 void simpler_run_watch_end(void);
 
 /* Whether SIGINT came. */

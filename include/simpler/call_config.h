@@ -16,7 +16,8 @@ extern "C" {
 /**
  * Sizes of what bounds a run, one entry a ring; 0 is unset.  An entry set here
  * goes before the environment (SIMPLER_RING_TASK_WINDOW, SIMPLER_RING_HEAP,
- * SIMPLER_RING_DEP_POOL, SIMPLER_TENSORMAP), which goes before the default.
+ * SIMPLER_RING_DEP_POOL, SIMPLER_TENSORMAP) as it was when the worker was
+ * opened, which goes before the default.
  */
 struct simpler_runtime_env {
     uint64_t ring_task_window[CHIP_MAX_RING_DEPTH]; /**< slots, a power of two, 4 to 2^25 */

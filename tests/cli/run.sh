@@ -5,7 +5,8 @@
 # ctest: TIMEOUT 120
 set -u
 fail() { echo "FAILED: $*"; [ -f "$dir/out" ] && head -n 40 "$dir/out" "$dir/err"; exit 1; }
-dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
+dir=$(mktemp -d) && trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; rm -rf "$dir"' EXIT
+pid=
 unset SIMPLER_RING_TASK_WINDOW SIMPLER_RING_HEAP SIMPLER_RING_DEP_POOL SIMPLER_TENSORMAP
 unset PTO2_RING_TASK_WINDOW PTO2_RING_HEAP PTO2_RING_DEP_POOL
 scene=$dir/run_cases.so
@@ -113,29 +114,45 @@ run 1 --case short --param keep=40 --ring-task-window $((size / 2))
 # A deadline and SIGINT end a run; kernels finish, the summary is written.
 run 1 --case short --param steps=1000 --param kernel_ms=20 --deadline 0.2 --json
 json "c[0]['status'] == -1006 and c[0]['stats']['tasks_run'] < 100"
+await() { # await TEXT: a line of standard error, at most 30 s
+    local i
+    for ((i = 0; i < 600; i++)); do
+        grep -q "$1" err 2>/dev/null && return
+        sleep 0.05
+    done
+    fail "'$1' does not come"
+}
+rm -f err # else what an earlier run said would count
 "$SIMPLER" run "$scene" --case short --case long --param steps=1000 --param kernel_ms=20 \
-    --json >out 2>err &
+    --param log=1 --json >out 2>err &
 pid=$!
-sleep 0.7
+await '^prepared short'
 kill -INT $pid
 wait $pid
-[ $? -eq 1 ] || fail "an interrupted run exits 1"
+status=$?
+pid=
+[ $status -eq 1 ] || fail "an interrupted run exits 1"
 json "d['interrupted'] and len(c) == 1 and c[0]['status'] == -1007 and d['cases_not_run'] == 1"
 grep -q 'canceling; one more interrupt kills' err || fail "the cancel is told"
-"$SIMPLER" run "$scene" --case short --param kernel_ms=60000 >out 2>err &
+rm -f err
+"$SIMPLER" run "$scene" --case short --param kernel_ms=60000 --param log=1 >out 2>err &
 pid=$!
-sleep 0.5
+await '^prepared short'
 kill -INT $pid
-sleep 0.2
+await 'one more interrupt kills'
 kill -INT $pid
 wait $pid
-[ $? -eq 130 ] || fail "the second interrupt kills"
+status=$?
+pid=
+[ $status -eq 130 ] || fail "the second interrupt kills"
 
 # On a terminal there is progress after a second, and the line is cleared.
-script -qec "'$SIMPLER' run '$scene' --case short --param steps=70 --param kernel_ms=20" typed \
+script -qec "'$SIMPLER' run '$scene' --case short --param steps=70 \
+    --param kernel_ms=20 --param check_ms=1400" typed \
     >/dev/null 2>&1 </dev/null
 tr '\r' '\n' <typed | grep -qE '^run_cases short: [0-9]+ tasks done, 1\.[0-9] s' ||
     fail "no progress on a terminal"
+tr '\r' '\n' <typed | grep -qE '^run_cases short: checking, 1\.[0-9] s' || fail "no phase is shown"
 
 # A scene by its name, from beside the program.
 (cd / && "$SIMPLER" run vector_example --json) >out 2>err || fail "vector_example"

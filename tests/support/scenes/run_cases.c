@@ -9,13 +9,33 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { STEPS, FAIL_PREPARE, WRONG, KERNEL_FAILS, KERNEL_MS, KEEP, FATAL, RACY, LEAVE_LOG, PARAMS };
+enum {
+    STEPS,
+    FAIL_PREPARE,
+    WRONG,
+    KERNEL_FAILS,
+    KERNEL_MS,
+    KEEP,
+    FATAL,
+    RACY,
+    LEAVE_LOG,
+    CHECK_MS,
+    PARAMS
+};
 
 struct state {
     int64_t number;
     struct simpler_tensor tensor;
     uint64_t scalar[PARAMS];
 };
+
+static void sleep_ms(int64_t ms)
+{
+    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+
+    if (ms != 0)
+        (void)nanosleep(&t, NULL);
+}
 
 static int increment(int64_t *args)
 {
@@ -24,10 +44,7 @@ static int increment(int64_t *args)
 
     simpler_kernel_scalar(args, 1, &fail_at, sizeof(fail_at));
     simpler_kernel_scalar(args, 2, &ms, sizeof(ms));
-    if (ms != 0) {
-        struct timespec t = {ms / 1000, ms % 1000 * 1000000};
-        (void)nanosleep(&t, NULL);
-    }
+    sleep_ms(ms);
     if (fail_at != 0 && *number + 1 == fail_at)
         return 3;
     ++*number;
@@ -103,6 +120,8 @@ static int prepare(struct simpler_scene_run *run, char *message, size_t bytes)
     run->args.tensor_count = 1;
     run->args.scalar = s->scalar;
     run->args.scalar_count = PARAMS;
+    if (run->param[LEAVE_LOG] != 0)
+        (void)fprintf(stderr, "prepared %s\n", run->scene_case->name);
     if (run->param[FAIL_PREPARE] != 0) {
         (void)snprintf(message, bytes, "the data set \"x\" is not here");
         return SIMPLER_ENOENT;
@@ -115,6 +134,7 @@ static int check(struct simpler_scene_run *run, char *message, size_t bytes)
     const struct state *s = run->state;
     int64_t expected = run->param[STEPS] + run->param[WRONG];
 
+    sleep_ms(run->param[CHECK_MS]);
     (void)snprintf(message, bytes, "%lld of %lld steps", (long long)s->number, (long long)expected);
     return s->number != expected;
 }
@@ -137,7 +157,8 @@ static const struct simpler_scene_param params[] = {
     [KEEP] = {"keep", "tensors that one scope keeps", 0, 0, 1000000},
     [FATAL] = {"fatal", "1: the orchestration gives up", 0, 0, 9},
     [RACY] = {"racy", "1: a reader, then a writer", 0, 0, 1},
-    [LEAVE_LOG] = {"log", "1: finish says so", 0, 0, 1},
+    [LEAVE_LOG] = {"log", "1: prepare and finish say so", 0, 0, 1},
+    [CHECK_MS] = {"check_ms", "milliseconds of the check", 0, 0, 60000},
     [PARAMS] = {NULL, NULL, 0, 0, 0},
 };
 static const struct simpler_scene_value long_params[] = {{"steps", 100}, {NULL, 0}};
