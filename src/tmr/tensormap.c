@@ -52,8 +52,8 @@ static int open_counts(struct simpler_tensormap *map, const struct simpler_tenso
         return SIMPLER_ENOMEM;
     uint8_t *next = map->counts;
     for (int i = 0; i < CHIP_MAX_RING_DEPTH; i++) {
-        map->count[i] = next;
-        map->window_mask[i] = config->window[i] - 1;
+        map->ring[i].count = next;
+        map->ring[i].mask = config->window[i] - 1;
         next += config->window[i];
     }
     return 0;
@@ -130,18 +130,27 @@ void simpler_tensormap_close(struct simpler_tensormap *map)
     simpler_alloc_free(map);
 }
 
+static uint32_t take_counts(struct simpler_tensormap_ring *ring, uint32_t from, uint32_t to)
+{
+    uint32_t taken = 0;
+    for (uint32_t id = from; id < to; id++) {
+        taken += ring->count[id & ring->mask];
+        ring->count[id & ring->mask] = 0;
+    }
+    return taken;
+}
+
 /* Only the last ids of a window's length can be counted. */
 static void reset_counts(struct simpler_tensormap *map)
 {
-    for (uint32_t ring = 0; ring < CHIP_MAX_RING_DEPTH; ring++) {
-        uint32_t window = map->window_mask[ring] + 1;
-        uint32_t to = map->counted_to[ring];
+    for (uint32_t i = 0; i < CHIP_MAX_RING_DEPTH; i++) {
+        struct simpler_tensormap_ring *ring = &map->ring[i];
+        uint32_t to = ring->counted_to;
         if (map->used != 0)
-            simpler_tensormap_retire(map, ring, to > window ? to - window : 0, to);
-        map->retired_to[ring] = 0;
-        map->counted_to[ring] = 0;
+            map->used -= take_counts(ring, to > ring->mask ? to - ring->mask - 1 : 0, to);
+        ring->counted_to = 0;
     }
-    map->used = 0;
+    SIMPLER_ASSERT(map->used == 0);
 }
 
 static void reset_pool(struct simpler_tensormap_pool *pool)
@@ -163,6 +172,8 @@ void simpler_tensormap_reset(struct simpler_tensormap *map, bool track_readers)
         map->slot[i].form = 0;
         map->slot[i].last_class = 0;
     }
+    map->last_slot = &map->slot[0];
+    map->class[0].buffer = UINT32_MAX; /* in no buffer, not even in none */
     map->hand = 1;
     map->next_base = 0;
     map->last_addr = UINT64_MAX;
@@ -174,15 +185,7 @@ void simpler_tensormap_reset(struct simpler_tensormap *map, bool track_readers)
 void simpler_tensormap_retire(struct simpler_tensormap *map, uint32_t ring, uint32_t from,
                               uint32_t to)
 {
-    uint8_t *count = map->count[ring];
-    uint32_t mask = map->window_mask[ring];
-    uint32_t gone = 0;
-    for (uint32_t id = from; id < to; id++) {
-        gone += count[id & mask];
-        count[id & mask] = 0;
-    }
-    map->used -= gone;
-    map->retired_to[ring] = to;
+    map->used -= take_counts(&map->ring[ring], from, to);
 }
 
 uint32_t simpler_tensormap_used(const struct simpler_tensormap *map)
@@ -205,49 +208,51 @@ uint32_t simpler_tensormap_room(struct simpler_tensormap *map)
     return room < left(&map->nodes) ? room : left(&map->nodes);
 }
 
-static bool slot_matches(const struct simpler_tensormap_slot *slot,
-                         const struct simpler_tensor *tensor)
+/* Element type and whether contiguous, as they lie in the descriptor. */
+SIMPLER_INLINE uint32_t kind_of(const struct simpler_tensor *tensor)
 {
-    return slot->extent == tensor->extent && slot->run == 0 && slot->ndims == tensor->ndims &&
-           slot->dtype == tensor->dtype &&
-           memcmp(slot->shape, tensor->shape, sizeof(slot->shape)) == 0 &&
-           memcmp(slot->stride, tensor->stride, sizeof(slot->stride)) == 0;
+    return (uint32_t)tensor->dtype | (uint32_t)tensor->is_contiguous << 16;
+}
+
+SIMPLER_INLINE bool slot_matches(const struct simpler_tensormap_slot *slot,
+                                 const struct simpler_tensor *tensor)
+{
+    if (slot->extent != tensor->extent || slot->kind != kind_of(tensor))
+        return false;
+    if (tensor->is_contiguous)
+        return true;
+    uint32_t differs = slot->ndims ^ tensor->ndims;
+    for (int i = 0; i < SIMPLER_MAX_DIMS; i++)
+        differs |= (slot->shape[i] ^ tensor->shape[i]) | (slot->stride[i] ^ tensor->stride[i]);
+    return differs == 0;
 }
 
 /* The slot forgets its form, which others may still use. */
 static SIMPLER_NOINLINE void fill_slot(struct simpler_tensormap *map,
                                        struct simpler_tensormap_slot *slot,
-                                       const struct simpler_tensor *tensor, uint64_t run)
+                                       const struct simpler_tensor *tensor)
 {
     if (slot->form != 0)
         map->form[slot->form].slots &= ~(UINT64_C(1) << (slot - map->slot));
     slot->form = 0;
     slot->last_class = 0;
-    slot->run = run;
-    slot->extent = tensor->extent;
+    slot->kind = kind_of(tensor);
     slot->ndims = tensor->ndims;
-    slot->dtype = tensor->dtype;
     memcpy(slot->shape, tensor->shape, sizeof(slot->shape));
     memcpy(slot->stride, tensor->stride, sizeof(slot->stride));
     simpler_view_form_init(&slot->view, tensor);
+    /* A form that hides the start is not for the shortcuts. */
+    slot->extent = slot->view.start_mask != 0 ? tensor->extent : 0;
 }
 
-/* The extent and the start of the view are below 2^LARGE_BITS. */
-static struct simpler_tensormap_slot *find_slot(struct simpler_tensormap *map,
-                                                const struct simpler_tensor *tensor)
+/* Where the slot of a tensor is, if it has one. */
+SIMPLER_INLINE struct simpler_tensormap_slot *slot_of(struct simpler_tensormap *map,
+                                                      const struct simpler_tensor *tensor)
 {
-    uint64_t run = 0;
-    uint64_t key = tensor->extent ^ (uint64_t)tensor->shape[0] << 32 ^ tensor->stride[0];
-    if (tensor->is_contiguous) {
-        run = tensor->extent << simpler_dtype_shift(tensor->dtype);
-        key = run;
-    }
-    struct simpler_tensormap_slot *slot =
-        &map->slot[key * UINT64_C(0x9E3779B97F4A7C15) >> 32 & (SIMPLER_TENSORMAP_SLOTS - 1)];
-    if (run != 0 ? slot->run == run : slot_matches(slot, tensor))
-        return slot;
-    fill_slot(map, slot, tensor, run);
-    return slot;
+    uint64_t key = tensor->extent ^ (uint64_t)kind_of(tensor) << 40;
+    if (!tensor->is_contiguous)
+        key ^= (uint64_t)tensor->shape[0] << 20 ^ (uint64_t)tensor->stride[0] << 32;
+    return &map->slot[key * UINT64_C(0x9E3779B97F4A7C15) >> 59];
 }
 
 /* A view too large to be told from the whole buffer. */
@@ -261,8 +266,21 @@ static SIMPLER_COLD struct simpler_tensormap_slot *whole_slot(struct simpler_ten
         .dtype = SIMPLER_DTYPE_FLOAT64,
     };
     struct simpler_tensormap_slot *slot = &map->slot[SIMPLER_TENSORMAP_WHOLE];
-    if (slot->extent == 0)
-        fill_slot(map, slot, &huge, 0);
+    if (slot->kind != UINT32_MAX)
+        fill_slot(map, slot, &huge);
+    slot->kind = UINT32_MAX;
+    return slot;
+}
+
+static struct simpler_tensormap_slot *find_slot(struct simpler_tensormap *map,
+                                                const struct simpler_tensor *tensor)
+{
+    if ((tensor->extent | tensor->start_offset) >> LARGE_BITS != 0)
+        return whole_slot(map);
+    struct simpler_tensormap_slot *slot = slot_of(map, tensor);
+    if (!slot_matches(slot, tensor))
+        fill_slot(map, slot, tensor);
+    map->last_slot = slot;
     return slot;
 }
 
@@ -270,39 +288,54 @@ static SIMPLER_COLD struct simpler_tensormap_slot *whole_slot(struct simpler_ten
 static void find_view(struct simpler_tensormap *map, const struct simpler_tensor *tensor,
                       struct simpler_tensormap_view *view)
 {
-    struct simpler_tensormap_slot *slot =
-        SIMPLER_UNLIKELY((tensor->extent | tensor->start_offset) >> LARGE_BITS)
-            ? whole_slot(map)
-            : find_slot(map, tensor);
     /* The last address names no buffer in the table; it goes with the one before. */
     uint64_t addr = tensor->addr - (tensor->addr == UINT64_MAX);
-    view->slot = slot;
+    view->slot = find_slot(map, tensor);
     view->addr = addr;
     view->start =
-        tensor->start_offset << simpler_dtype_shift(tensor->dtype) & slot->view.start_mask;
+        tensor->start_offset << simpler_dtype_shift(tensor->dtype) & view->slot->view.start_mask;
     view->buffer_bytes = tensor->buffer_bytes;
     view->class = 0;
     view->entry = 0;
     view->buffer =
         addr == map->last_addr ? map->last_buffer : simpler_tensormap_class_find_buffer(map, addr);
-    if (view->buffer == 0)
-        return;
-    const struct simpler_tensormap_buffer *buffer = &map->buffer[view->buffer];
-    if (buffer->last_entry != 0 && buffer->last_start == view->start &&
-        buffer->last_form == slot->form) {
-        view->entry = buffer->last_entry;
-        view->class = (uint32_t)(map->entry[view->entry].key >> 32);
-        return;
+    if (view->buffer != 0)
+        simpler_tensormap_class_find(map, view);
+}
+
+/*
+ * The shortcut: the entry of a view that meets no view but itself, in a buffer
+ * whose grids are known to be apart.  0: look at everything.
+ */
+SIMPLER_INLINE uint32_t find_entry(struct simpler_tensormap *map,
+                                   const struct simpler_tensor *tensor)
+{
+    struct simpler_tensormap_slot *slot = map->last_slot;
+    if (SIMPLER_UNLIKELY(!slot_matches(slot, tensor))) {
+        slot = slot_of(map, tensor);
+        if (!slot_matches(slot, tensor))
+            return 0;
+        map->last_slot = slot;
     }
+    if (SIMPLER_UNLIKELY(tensor->start_offset >> LARGE_BITS != 0))
+        return 0;
+    uint64_t start = tensor->start_offset << simpler_dtype_shift(tensor->dtype);
+    uint32_t b = tensor->addr == map->last_addr
+                     ? map->last_buffer
+                     : simpler_tensormap_class_find_buffer(map, tensor->addr);
+    const struct simpler_tensormap_buffer *buffer = &map->buffer[b];
+    if (buffer->last_start == start && buffer->last_form == slot->form)
+        return buffer->last_entry;
     uint32_t c = slot->last_class;
-    if (map->class[c].buffer == view->buffer && map->class[c].form == slot->form &&
-        buffer->class_count == buffer->grid_count &&
-        simpler_tensormap_class_cell(map, c, slot, view->start, &view->cell)) {
-        view->class = c;
-        view->entry = simpler_tensormap_probe(map, c, view->cell);
-        return;
-    }
-    simpler_tensormap_class_find(map, view);
+    uint32_t cell;
+    if (buffer->class_count == 1)
+        c = buffer->classes;
+    const struct simpler_tensormap_class *class = &map->class[c];
+    if (class->buffer != b || class->form != slot->form || buffer->loose_count != 0 ||
+        (buffer->grids & ~class->apart) != 0 ||
+        !simpler_view_grid_find(&slot->view, class->origin, start, &cell))
+        return 0;
+    return simpler_tensormap_probe(map, c, cell);
 }
 
 /* Edges to the entries of the view and of those that overlap it. */
@@ -327,7 +360,7 @@ static uint32_t own_entry(struct simpler_tensormap *map, struct simpler_tensorma
         e = simpler_tensormap_class_make_entry(map, view);
     simpler_tensormap_entry_touch(map, e);
     struct simpler_tensormap_buffer *buffer = &map->buffer[view->buffer];
-    if (buffer->class_count == 1 && buffer->grid_count == 1 &&
+    if (buffer->class_count == 1 && buffer->loose_count == 0 &&
         map->class[buffer->classes].entries == 1) {
         buffer->last_entry = e;
         buffer->last_start = view->start;
@@ -357,16 +390,14 @@ static void record_writer(struct simpler_tensormap *map, struct simpler_tensorma
     map->entry[e].writer = map->self;
 }
 
-void simpler_tensormap_access(struct simpler_tensormap *map, const struct simpler_tensor *tensor,
-                              enum simpler_tensor_use use, uint64_t self,
-                              struct simpler_edge_sink *sink)
+static SIMPLER_NOINLINE void access_any(struct simpler_tensormap *map,
+                                        const struct simpler_tensor *tensor,
+                                        enum simpler_tensor_use use, struct simpler_edge_sink *sink)
 {
     struct simpler_tensormap_view view;
     bool write = use == SIMPLER_USE_INOUT || use == SIMPLER_USE_OUTPUT_EXISTING;
     if (tensor->extent == 0 || (!write && use != SIMPLER_USE_INPUT))
         return;
-    if (self != map->self)
-        simpler_tensormap_entry_set_self(map, self);
     find_view(map, tensor, &view);
     bool ordered = map->track_readers || use != SIMPLER_USE_OUTPUT_EXISTING;
     struct simpler_tensormap_search search = {
@@ -385,6 +416,34 @@ void simpler_tensormap_access(struct simpler_tensormap *map, const struct simple
         record_reader(map, &view);
     else if (view.buffer != 0)
         simpler_tensormap_class_release_buffer(map, view.buffer);
+}
+
+void simpler_tensormap_access(struct simpler_tensormap *map, const struct simpler_tensor *tensor,
+                              enum simpler_tensor_use use, uint64_t self,
+                              struct simpler_edge_sink *sink)
+{
+    if (self != map->self)
+        simpler_tensormap_entry_set_self(map, self);
+    uint32_t e = find_entry(map, tensor);
+    struct simpler_tensormap_entry *entry = &map->entry[e];
+    bool all = map->track_readers;
+    if (e != 0 && (use == SIMPLER_USE_INOUT || (use == SIMPLER_USE_OUTPUT_EXISTING && all))) {
+        simpler_tensormap_entry_push(map, sink, entry->writer);
+        if (entry->nodes != 0) {
+            simpler_tensormap_entry_push_tasks(map, e, sink);
+            simpler_tensormap_entry_clear_tasks(map, e);
+        }
+        simpler_tensormap_entry_touch(map, e);
+        entry->writer = self;
+    } else if (e != 0 && use == SIMPLER_USE_INPUT && all) {
+        simpler_tensormap_entry_push(map, sink, entry->writer);
+        if (entry->latest != self) {
+            simpler_tensormap_entry_touch(map, e);
+            simpler_tensormap_entry_add_task(map, e, self);
+        }
+    } else {
+        access_any(map, tensor, use, sink);
+    }
 }
 
 void simpler_tensormap_lookup(struct simpler_tensormap *map, const struct simpler_tensor *tensor,

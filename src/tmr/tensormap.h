@@ -90,7 +90,10 @@ void simpler_tensormap_lookup(struct simpler_tensormap *map, const struct simple
 /* Whether exactly this view has an entry in use. */
 bool simpler_tensormap_contains(struct simpler_tensormap *map, const struct simpler_tensor *tensor);
 
-/* Ring @ring's watermark is about to go from @from to @to: entries of those ids leave `used`. */
+/*
+ * Ring @ring's watermark is about to go from @from to @to: entries of those ids
+ * leave `used`.  The caller stores it in alive before the next access.
+ */
 void simpler_tensormap_retire(struct simpler_tensormap *map, uint32_t ring, uint32_t from,
                               uint32_t to);
 

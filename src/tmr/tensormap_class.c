@@ -24,6 +24,8 @@ uint32_t simpler_tensormap_class_find_buffer(struct simpler_tensormap *map, uint
 {
     uint32_t bucket = simpler_tensormap_hash(&map->buffer_table, addr);
     uint32_t b = simpler_tensormap_head(&map->buffer_table, &map->buffers, bucket);
+    if (addr == NO_BUFFER)
+        return 0;
     while (b != 0 && map->buffer[b].addr != addr)
         b = map->buffer[b].next;
     if (b != 0) {
@@ -42,12 +44,13 @@ static uint32_t make_buffer(struct simpler_tensormap *map, uint64_t addr)
         head = 0;
     uint32_t b = pool->free;
     if (b != 0)
-        pool->free = map->buffer[b].reserved;
+        pool->free = map->buffer[b].last_entry;
     else
         b = take(pool);
     struct simpler_tensormap_buffer *buffer = &map->buffer[b];
     memset(buffer, 0, sizeof(*buffer));
     buffer->addr = addr;
+    buffer->last_form = UINT32_MAX;
     buffer->bucket = bucket;
     buffer->next = head;
     map->buffer_table.head[bucket] = b;
@@ -71,7 +74,8 @@ void simpler_tensormap_class_release_buffer(struct simpler_tensormap *map, uint3
     }
     buffer->addr = NO_BUFFER;
     buffer->next = 0;
-    buffer->reserved = map->buffers.free;
+    buffer->last_form = UINT32_MAX;
+    buffer->last_entry = map->buffers.free;
     map->buffers.free = b;
 }
 
@@ -180,7 +184,8 @@ static uint32_t loose_level(const struct simpler_view_form *view)
 static uint32_t find_loose_class(const struct simpler_tensormap *map, uint32_t b, uint32_t level)
 {
     uint32_t c = map->buffer[b].classes;
-    while (c != 0 && (map->class[c].form != 0 || map->class[c].level != level))
+    while (c != 0 &&
+           (map->class[c].form != SIMPLER_TENSORMAP_LOOSE || map->class[c].level != level))
         c = map->class[c].next;
     return c;
 }
@@ -213,7 +218,7 @@ void simpler_tensormap_class_find(struct simpler_tensormap *map,
     view->entry = 0;
     if (slot->form == 0 && !know_form(map, slot, form_bucket(map, slot)))
         return;
-    if (buffer->class_count > buffer->grid_count)
+    if (buffer->loose_count != 0)
         view->entry = find_loose_entry(map, view);
     if (view->entry != 0)
         return;
@@ -256,8 +261,46 @@ static uint32_t make_class(struct simpler_tensormap *map, uint32_t b, uint64_t c
         link = &map->class[*link].next;
     *link = c;
     buffer->class_count++;
-    buffer->last_entry = 0;
+    buffer->last_form = UINT32_MAX;
     return c;
+}
+
+/* What the buffer's other grids know about this one is not true any more. */
+static void forget_apart(struct simpler_tensormap *map, struct simpler_tensormap_class *class)
+{
+    uint32_t c = map->buffer[class->buffer].classes;
+    for (; c != 0; c = map->class[c].next) {
+        map->class[c].apart &= ~class->bit;
+        map->class[c].tested &= ~class->bit;
+    }
+    class->apart = class->bit;
+    class->tested = class->bit;
+}
+
+static void make_grid(struct simpler_tensormap *map, struct simpler_tensormap_view *view,
+                      uint64_t origin)
+{
+    struct simpler_tensormap_buffer *buffer = &map->buffer[view->buffer];
+    uint64_t cells = view->buffer_bytes / view->slot->view.box.span;
+    view->class = make_class(map, view->buffer, cells);
+    struct simpler_tensormap_class *class = &map->class[view->class];
+    class->origin = origin;
+    class->form = use_form(map, view->slot);
+    class->bit = ~buffer->grids & (buffer->grids + 1);
+    buffer->grids |= class->bit;
+    for (uint32_t i = 0; i < SIMPLER_GRID_LEVELS; i++)
+        class->bounds.first[i] = UINT32_MAX;
+    view->slot->last_class = view->class;
+    simpler_tensormap_class_cell(map, view->class, view->slot, view->start, &view->cell);
+}
+
+static void make_loose(struct simpler_tensormap *map, struct simpler_tensormap_view *view,
+                       uint32_t level)
+{
+    view->class = make_class(map, view->buffer, view->buffer_bytes >> level);
+    map->class[view->class].form = SIMPLER_TENSORMAP_LOOSE;
+    map->class[view->class].level = level;
+    map->buffer[view->buffer].loose_count++;
 }
 
 void simpler_tensormap_class_release(struct simpler_tensormap *map, uint32_t c)
@@ -271,9 +314,12 @@ void simpler_tensormap_class_release(struct simpler_tensormap *map, uint32_t c)
         link = &map->class[*link].next;
     *link = class->next;
     buffer->class_count--;
-    if (class->form != 0) {
-        buffer->grid_count--;
+    if (class->form != SIMPLER_TENSORMAP_LOOSE) {
+        forget_apart(map, class);
+        buffer->grids &= ~class->bit;
         simpler_tensormap_class_release_form(map, class->form);
+    } else {
+        buffer->loose_count--;
     }
     simpler_tensormap_class_release_buffer(map, class->buffer);
     class->buffer = 0;
@@ -282,30 +328,48 @@ void simpler_tensormap_class_release(struct simpler_tensormap *map, uint32_t c)
     map->classes.free = c;
 }
 
+/* Whether the buffer may have one more grid; looks for dead ones if not. */
+static bool has_grid_left(struct simpler_tensormap *map, uint32_t b)
+{
+    const uint32_t all = (uint32_t)((UINT64_C(1) << SIMPLER_TENSORMAP_GRIDS) - 1);
+    if (map->buffer[b].grids != all)
+        return true;
+    map->pinned_buffer = b;
+    for (uint32_t c = map->buffer[b].classes, next; c != 0; c = next) {
+        next = map->class[c].next;
+        (void)simpler_tensormap_entry_reap_class(map, c, 2, 0);
+    }
+    map->pinned_buffer = 0;
+    return map->buffer[b].grids != all;
+}
+
 /* A grid if the form has one here and the buffer has few, else a loose class. */
 static void choose_class(struct simpler_tensormap *map, struct simpler_tensormap_view *view)
 {
     const struct simpler_view_form *form = &view->slot->view;
-    uint32_t b = view->buffer;
     uint64_t origin;
-    if (map->buffer[b].grid_count < SIMPLER_TENSORMAP_GRIDS &&
-        simpler_view_grid_origin(form, view->start, &origin)) {
-        view->class = make_class(map, b, view->buffer_bytes / form->box.span);
-        map->buffer[b].grid_count++;
-        map->class[view->class].origin = origin;
-        map->class[view->class].form = use_form(map, view->slot);
-        view->slot->last_class = view->class;
-        simpler_tensormap_class_cell(map, view->class, view->slot, view->start, &view->cell);
+    if (has_grid_left(map, view->buffer) && simpler_view_grid_origin(form, view->start, &origin)) {
+        make_grid(map, view, origin);
         return;
     }
     uint32_t level = loose_level(form);
-    uint32_t c = find_loose_class(map, b, level);
-    if (c == 0) {
-        c = make_class(map, b, view->buffer_bytes >> level);
-        map->class[c].level = level;
-    }
-    view->class = c;
-    view->cell = simpler_tensormap_loose_cell(&map->class[c], view -> start);
+    view->class = find_loose_class(map, view->buffer, level);
+    if (view->class == 0)
+        make_loose(map, view, level);
+    view->cell = simpler_tensormap_loose_cell(&map->class[view->class], view -> start);
+}
+
+/* The class's bounds hold the view. */
+static void extend_bounds(struct simpler_tensormap *map, const struct simpler_tensormap_view *view)
+{
+    struct simpler_tensormap_class *class = &map->class[view->class];
+    const struct simpler_view_form *form = &view->slot->view;
+    uint64_t end = view->start + form->box.span;
+    class->low = view->start < class->low ? view->start : class->low;
+    class->high = end > class->high ? end : class->high;
+    if (class->form != SIMPLER_TENSORMAP_LOOSE &&
+        simpler_view_range_add(&class->bounds, form, view->cell))
+        forget_apart(map, class);
 }
 
 uint32_t simpler_tensormap_class_make_entry(struct simpler_tensormap *map,
@@ -321,14 +385,11 @@ uint32_t simpler_tensormap_class_make_entry(struct simpler_tensormap *map,
     if (view->class == 0)
         choose_class(map, view);
     struct simpler_tensormap_class *class = &map->class[view->class];
-    uint64_t end = view->start + view->slot->view.box.span;
-    class->low = view->start < class->low ? view->start : class->low;
-    class->high = end > class->high ? end : class->high;
-    if (class->form != 0 && view->cell / view->slot->view.weight[0] > class->top)
-        class->top = view->cell / view->slot->view.weight[0];
+    bool loose = class->form == SIMPLER_TENSORMAP_LOOSE;
+    extend_bounds(map, view);
     map->entry[e].key = simpler_tensormap_key(view->class, view->cell);
     map->place[e].start = view->start;
-    map->place[e].form = class->form != 0 ? class->form : use_form(map, view->slot);
+    map->place[e].form = loose ? use_form(map, view->slot) : class->form;
     simpler_tensormap_entry_link(map, e, simpler_tensormap_bucket(map, class->base, view->cell));
     view->entry = e;
     return e;

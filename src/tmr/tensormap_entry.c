@@ -205,16 +205,15 @@ void simpler_tensormap_entry_free(struct simpler_tensormap *map, uint32_t e)
     uint32_t c = (uint32_t)(entry->key >> 32);
     struct simpler_tensormap_class *class = &map->class[c];
     struct simpler_tensormap_buffer *buffer = &map->buffer[class->buffer];
-    if (simpler_tensormap_is_counted(map, entry->latest)) {
-        uint64_t ring = entry->latest >> 32;
-        map->count[ring][(uint32_t)entry->latest & map->window_mask[ring]]--;
+    if (simpler_tensormap_is_alive(map, entry->latest)) {
+        --*simpler_tensormap_count(map, entry->latest);
         map->used--;
     }
     simpler_tensormap_entry_clear_tasks(map, e);
     unlink_entry(map, e, class);
     if (buffer->last_entry == e)
-        buffer->last_entry = 0;
-    if (class->form == 0)
+        buffer->last_form = UINT32_MAX;
+    if (class->form == SIMPLER_TENSORMAP_LOOSE)
         simpler_tensormap_class_release_form(map, map->place[e].form);
     entry->key = 0;
     entry->next = 0;
@@ -225,13 +224,21 @@ void simpler_tensormap_entry_free(struct simpler_tensormap *map, uint32_t e)
         simpler_tensormap_class_release(map, c);
 }
 
-void simpler_tensormap_entry_set_self(struct simpler_tensormap *map, uint64_t self)
+bool simpler_tensormap_entry_reap_class(struct simpler_tensormap *map, uint32_t c, uint32_t steps,
+                                        uint32_t keep)
 {
-    uint32_t ring = (uint32_t)(self >> 32);
-    uint32_t id = (uint32_t)self;
-    SIMPLER_ASSERT(ring < CHIP_MAX_RING_DEPTH);
-    map->self = self;
-    map->self_count = &map->count[ring][id & map->window_mask[ring]];
-    if (id >= map->counted_to[ring])
-        map->counted_to[ring] = id + 1;
+    struct simpler_tensormap_class *class = &map->class[c];
+    steps = class->entries < steps ? class->entries : steps;
+    for (; steps > 0; steps--) {
+        uint32_t oldest = map->place[class->newest].newer;
+        bool last = class->entries == 1;
+        if (oldest == keep || !simpler_tensormap_entry_is_dead(map, oldest)) {
+            class->newest = oldest;
+            continue;
+        }
+        simpler_tensormap_entry_free(map, oldest);
+        if (last)
+            return true;
+    }
+    return false;
 }

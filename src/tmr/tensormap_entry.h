@@ -20,6 +20,11 @@ void simpler_tensormap_entry_free(struct simpler_tensormap *map, uint32_t e);
 /* Whether the entry is dead; looks at a few tasks and forgets dead ones. */
 bool simpler_tensormap_entry_is_dead(struct simpler_tensormap *map, uint32_t e);
 
+/* Frees dead ones among the @steps oldest entries of a class, not @keep; true: the class is gone.
+ */
+bool simpler_tensormap_entry_reap_class(struct simpler_tensormap *map, uint32_t c, uint32_t steps,
+                                        uint32_t keep);
+
 /* Forgets all dead tasks and entries: when a pool is at its end, not before. */
 void simpler_tensormap_entry_sweep_all(struct simpler_tensormap *map);
 
@@ -31,7 +36,14 @@ void simpler_tensormap_entry_push_tasks(struct simpler_tensormap *map, uint32_t 
                                         struct simpler_edge_sink *sink);
 
 /* Makes @self the current task: entries that it touches are counted for it. */
-void simpler_tensormap_entry_set_self(struct simpler_tensormap *map, uint64_t self);
+SIMPLER_INLINE void simpler_tensormap_entry_set_self(struct simpler_tensormap *map, uint64_t self)
+{
+    struct simpler_tensormap_ring *ring = &map->ring[self >> 32];
+    SIMPLER_ASSERT(self >> 32 < CHIP_MAX_RING_DEPTH);
+    map->self = self;
+    map->self_count = &ring->count[(uint32_t)self & ring->mask];
+    ring->counted_to = (uint32_t)self + 1;
+}
 
 /* One id to the sink. */
 SIMPLER_INLINE void simpler_tensormap_entry_push(const struct simpler_tensormap *map,
@@ -65,12 +77,10 @@ SIMPLER_INLINE void simpler_tensormap_entry_touch(struct simpler_tensormap *map,
     uint64_t latest = map->entry[e].latest;
     if (latest == map->self)
         return;
-    if (simpler_tensormap_is_counted(map, latest)) {
-        uint64_t ring = latest >> 32;
-        map->count[ring][(uint32_t)latest & map->window_mask[ring]]--;
-    } else {
+    if (simpler_tensormap_is_alive(map, latest))
+        --*simpler_tensormap_count(map, latest);
+    else
         map->used++;
-    }
     ++*map->self_count;
     map->entry[e].latest = map->self;
 }

@@ -105,8 +105,8 @@ static void search_grid(const struct simpler_tensormap_search *search, uint32_t 
         visit(search, class->newest);
         return;
     }
-    uint64_t cells = simpler_view_grid_range(form, class->origin, class->top, &view->slot->view.box,
-                                             view->start, &range);
+    uint64_t cells = simpler_view_grid_range(form, class->origin, &class->bounds,
+                                             &view->slot->view.box, view->start, &range);
     if (cells > class->entries) {
         visit_all(search, c);
     } else if (cells != 0) {
@@ -140,45 +140,53 @@ static void search_loose(const struct simpler_tensormap_search *search, uint32_t
         simpler_tensormap_class_release(map, c);
 }
 
-/* True: the class is gone. */
-static bool reap_class(struct simpler_tensormap *map, uint32_t c, uint32_t own)
+/* Whether no entry of the grids meets one of the other; remembered until one of them grows. */
+static bool are_apart(const struct simpler_tensormap *map, struct simpler_tensormap_class *own,
+                      const struct simpler_tensormap_class *other)
 {
-    struct simpler_tensormap_class *class = &map->class[c];
-    if (++class->visits % REAP_EVERY != 0)
+    if (own->tested & other->bit)
+        return own->apart & other->bit;
+    struct simpler_view_box a, b;
+    uint64_t a_start =
+        simpler_view_range_box(&own->bounds, &map->form[own->form].view, own->origin, &a);
+    uint64_t b_start =
+        simpler_view_range_box(&other->bounds, &map->form[other->form].view, other->origin, &b);
+    own->tested |= other->bit;
+    if (simpler_view_box_overlaps(&a, a_start, &b, b_start))
         return false;
-    uint32_t steps = class->entries < REAP_STEPS ? class->entries : REAP_STEPS;
-    for (; steps > 0; steps--) {
-        uint32_t oldest = map->place[class->newest].newer;
-        bool last = class->entries == 1;
-        if (oldest == own || !simpler_tensormap_entry_is_dead(map, oldest)) {
-            class->newest = oldest;
-            continue;
-        }
-        simpler_tensormap_entry_free(map, oldest);
-        if (last)
-            return true;
-    }
-    return false;
+    own->apart |= other->bit;
+    return true;
+}
+
+static void search_class(const struct simpler_tensormap_search *search, uint32_t c)
+{
+    struct simpler_tensormap *map = search->map;
+    const struct simpler_tensormap_view *view = search->view;
+    const struct simpler_tensormap_class *class = &map->class[c];
+    bool loose = class->form == SIMPLER_TENSORMAP_LOOSE;
+    /* A view that has no entry may lie outside its grid's bounds. */
+    if (!loose && view->class != 0 && view->entry != 0 &&
+        are_apart(map, &map->class[view->class], class))
+        return;
+    if ((++map->class[c].visits % REAP_EVERY == 0 &&
+         simpler_tensormap_entry_reap_class(map, c, REAP_STEPS, view->entry)) ||
+        class->high <= view->start || class->low >= view->start + view->slot->view.box.span)
+        return;
+    if (loose)
+        search_loose(search, c);
+    else
+        search_grid(search, c);
 }
 
 void simpler_tensormap_search_others(const struct simpler_tensormap_search *search)
 {
     struct simpler_tensormap *map = search->map;
-    const struct simpler_tensormap_view *view = search->view;
-    uint64_t end = view->start + view->slot->view.box.span;
-    map->pinned_buffer = view->buffer;
-    uint32_t c = map->buffer[view->buffer].classes;
-    while (c != 0) {
-        const struct simpler_tensormap_class *class = &map->class[c];
-        uint32_t next = class->next;
-        if (c != view->class && !reap_class(map, c, view->entry) &&
-            class->low<end &&class->high> view->start) {
-            if (class->form != 0)
-                search_grid(search, c);
-            else
-                search_loose(search, c);
-        }
-        c = next;
+    uint32_t b = search->view->buffer;
+    map->pinned_buffer = b;
+    for (uint32_t c = map->buffer[b].classes, next; c != 0; c = next) {
+        next = map->class[c].next;
+        if (c != search->view->class)
+            search_class(search, c);
     }
     map->pinned_buffer = 0;
 }

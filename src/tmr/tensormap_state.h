@@ -80,29 +80,33 @@ struct simpler_tensormap_class {
     uint64_t low; /* no entry lies outside [low, high) */
     uint64_t high;
     uint32_t buffer;
-    uint32_t form;  /* 0: loose */
+    uint32_t form;  /* SIMPLER_TENSORMAP_LOOSE */
     uint32_t level; /* loose: log2 of the length */
     uint32_t base;  /* of the cells' buckets */
-    uint32_t top;   /* no cell's level-0 step is greater */
     uint32_t entries;
     uint32_t newest;
     uint32_t next; /* the buffer's classes, oldest first; or free */
     uint32_t visits;
+    uint32_t bit;    /* of this grid among the buffer's */
+    uint32_t apart;  /* grids of which no entry meets one of this grid, itself included */
+    uint32_t tested; /* grids that have been compared since one of both grew */
     uint32_t reserved;
+    struct simpler_view_range bounds; /* no cell lies outside */
 };
+#define SIMPLER_TENSORMAP_LOOSE UINT32_MAX
 
 /* A buffer with entries. */
 struct simpler_tensormap_buffer {
     uint64_t addr;
-    uint64_t last_start; /* last_entry's box; valid if that is not 0 */
-    uint32_t last_form;
-    uint32_t last_entry; /* the only entry of the only class, a grid */
-    uint32_t next;       /* in the bucket, or free */
+    uint64_t last_start;
+    uint32_t last_form;  /* UINT32_MAX: there is no last entry */
+    uint32_t last_entry; /* of the only class, a grid, at last_start; or free */
+    uint32_t next;       /* in the bucket */
     uint32_t bucket;
     uint32_t classes;
     uint32_t class_count;
-    uint32_t grid_count;
-    uint32_t reserved;
+    uint32_t grids; /* bits of its grids */
+    uint32_t loose_count;
 };
 
 /* A form that entries use. */
@@ -117,21 +121,27 @@ struct simpler_tensormap_form {
 
 /* What makes the form of a tensor, for the forms met last. */
 struct simpler_tensormap_slot {
-    uint64_t run; /* of a contiguous tensor; 0: strided */
-    uint64_t extent;
-    uint32_t ndims;
-    uint32_t dtype;
-    uint32_t shape[SIMPLER_MAX_DIMS];
-    uint32_t stride[SIMPLER_MAX_DIMS];
+    uint64_t extent;     /* 0: the slot is empty */
+    uint32_t kind;       /* element type and whether contiguous; then no more is compared */
     uint32_t form;       /* its record, 0: none at present */
     uint32_t last_class; /* a class of that form, or any other */
+    uint32_t ndims;
+    uint32_t shape[SIMPLER_MAX_DIMS];
+    uint32_t stride[SIMPLER_MAX_DIMS];
     struct simpler_view_form view;
 };
 #define SIMPLER_TENSORMAP_SLOTS 32
 #define SIMPLER_TENSORMAP_WHOLE SIMPLER_TENSORMAP_SLOTS /* slot of the whole buffer */
 
-/* Beyond this many grids a buffer's views go to loose classes. */
+/* Beyond this many grids a buffer's views go to loose classes; at most 32. */
 #define SIMPLER_TENSORMAP_GRIDS 16
+
+/* Entries by the slot of their latest task; the sum of all counts is used. */
+struct simpler_tensormap_ring {
+    uint8_t *count;
+    uint32_t mask;
+    uint32_t counted_to; /* no count from this id on */
+};
 
 struct simpler_tensormap {
     struct simpler_tensormap_entry *entry;
@@ -141,11 +151,13 @@ struct simpler_tensormap {
     struct simpler_tensormap_place *place;
     struct simpler_tensormap_form *form;
     const uint32_t *alive;
+    struct simpler_tensormap_slot *last_slot;
     uint64_t last_addr; /* of last_buffer */
     uint32_t last_buffer;
     bool track_readers;
     uint64_t self; /* the task of the last access */
     uint8_t *self_count;
+    struct simpler_tensormap_ring ring[CHIP_MAX_RING_DEPTH];
     uint32_t used;
     uint32_t capacity;
     struct simpler_tensormap_table entry_table;
@@ -161,11 +173,6 @@ struct simpler_tensormap {
     struct simpler_tensormap_pool classes;
     struct simpler_tensormap_pool buffers;
     struct simpler_tensormap_pool forms;
-    /* Entries by the slot of their latest task; the sum is used. */
-    uint8_t *count[CHIP_MAX_RING_DEPTH];
-    uint32_t window_mask[CHIP_MAX_RING_DEPTH];
-    uint32_t retired_to[CHIP_MAX_RING_DEPTH];
-    uint32_t counted_to[CHIP_MAX_RING_DEPTH]; /* no count beyond this id */
     uint8_t *counts;
     size_t counts_bytes;
     struct simpler_tensormap_slot slot[SIMPLER_TENSORMAP_SLOTS + 1];
@@ -177,10 +184,11 @@ SIMPLER_INLINE bool simpler_tensormap_is_alive(const struct simpler_tensormap *m
     return ring < CHIP_MAX_RING_DEPTH && (uint32_t)task >= map->alive[ring];
 }
 
-SIMPLER_INLINE bool simpler_tensormap_is_counted(const struct simpler_tensormap *map, uint64_t task)
+/* The count that the task's entries are in; the task is alive. */
+SIMPLER_INLINE uint8_t *simpler_tensormap_count(const struct simpler_tensormap *map, uint64_t task)
 {
-    uint64_t ring = task >> 32;
-    return ring < CHIP_MAX_RING_DEPTH && (uint32_t)task >= map->retired_to[ring];
+    const struct simpler_tensormap_ring *ring = &map->ring[task >> 32];
+    return &ring->count[(uint32_t)task & ring->mask];
 }
 
 SIMPLER_INLINE uint64_t simpler_tensormap_key(uint32_t class_number, uint32_t cell)

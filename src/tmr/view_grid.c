@@ -34,6 +34,8 @@ void simpler_view_form_init(struct simpler_view_form *form, const struct simpler
         form->count[i] = i < dims ? form->box.count[i] : form->box.run;
         form->pitch[i] = form->stride[i] * form->count[i];
         form->reciprocal[i] = UINT64_MAX / form->pitch[i];
+        form->stride_reciprocal[i] = UINT64_MAX / form->stride[i];
+        form->count_reciprocal[i] = UINT64_MAX / form->count[i];
     }
     form->regular = number_cells(form);
 }
@@ -66,20 +68,26 @@ bool simpler_view_grid_origin(const struct simpler_view_form *form, uint64_t sta
 struct hull {
     int64_t at[SIMPLER_GRID_LEVELS];
     uint64_t more[SIMPLER_GRID_LEVELS];
-    bool full[SIMPLER_GRID_LEVELS];
+    uint32_t full_from; /* anything inside this level may be touched */
 };
 
 static void place_start(struct hull *hull, const struct simpler_view_form *form, uint64_t start,
                         uint64_t origin)
 {
-    int64_t rest = (int64_t)(start - origin);
-    for (uint32_t i = 0; i < form->levels; i++) {
-        int64_t stride = (int64_t)form->stride[i];
-        hull->at[i] = rest / stride - (rest % stride < 0);
-        rest -= hull->at[i] * stride;
-        hull->more[i] = 0;
-        hull->full[i] = false;
+    int64_t distance = (int64_t)(start - origin);
+    uint64_t rest = (uint64_t)distance;
+    int64_t before = 0;
+    if (distance < 0) {
+        before = (int64_t)((uint64_t)-distance / form->stride[0]) + 1;
+        rest += (uint64_t)before * form->stride[0];
     }
+    for (uint32_t i = 0; i < form->levels; i++) {
+        hull->at[i] =
+            (int64_t)simpler_view_divide(&rest, form->stride[i], form->stride_reciprocal[i]);
+        hull->more[i] = 0;
+    }
+    hull->at[0] -= before;
+    hull->full_from = form->levels;
 }
 
 /* A stride that is no multiple of the level's may reach anything inside that level. */
@@ -93,8 +101,8 @@ static void place_dims(struct hull *hull, const struct simpler_view_form *form,
         uint64_t steps = box->stride[i] / form->stride[level];
         if (box->stride[i] % form->stride[level] != 0) {
             steps++;
-            for (uint32_t k = level + 1; k < form->levels; k++)
-                hull->full[k] = true;
+            if (level + 1 < hull->full_from)
+                hull->full_from = level + 1;
         }
         hull->more[level] += steps * (box->count[i] - 1);
     }
@@ -106,7 +114,7 @@ static void carry_over(struct hull *hull, const struct simpler_view_form *form)
 {
     for (uint32_t i = form->levels - 1; i > 0; i--) {
         uint64_t end = (uint64_t)hull->at[i] + hull->more[i];
-        if (!hull->full[i] && end < form->limit[i])
+        if (i < hull->full_from && end < form->limit[i])
             continue;
         hull->more[i - 1] += end / form->limit[i];
         hull->at[i] = 0;
@@ -115,7 +123,8 @@ static void carry_over(struct hull *hull, const struct simpler_view_form *form)
 }
 
 uint64_t simpler_view_grid_range(const struct simpler_view_form *form, uint64_t origin,
-                                 uint32_t top, const struct simpler_view_box *box, uint64_t start,
+                                 const struct simpler_view_range *bounds,
+                                 const struct simpler_view_box *box, uint64_t start,
                                  struct simpler_view_range *range)
 {
     struct hull hull;
@@ -124,13 +133,15 @@ uint64_t simpler_view_grid_range(const struct simpler_view_form *form, uint64_t 
     place_dims(&hull, form, box);
     carry_over(&hull, form);
     for (uint32_t i = 0; i < form->levels; i++) {
-        uint64_t most = i == 0 ? top : form->last[i];
         int64_t end = hull.at[i] + (int64_t)hull.more[i];
         if (end < 0)
             return 0;
-        uint64_t first = hull.at[i] < 0 ? 0 : (uint64_t)hull.at[i] / form->count[i];
-        uint64_t last = (uint64_t)end / form->count[i];
-        last = last < most ? last : most;
+        uint64_t rest = hull.at[i] < 0 ? 0 : (uint64_t)hull.at[i];
+        uint64_t first = simpler_view_divide(&rest, form->count[i], form->count_reciprocal[i]);
+        rest = (uint64_t)end;
+        uint64_t last = simpler_view_divide(&rest, form->count[i], form->count_reciprocal[i]);
+        first = first > bounds->first[i] ? first : bounds->first[i];
+        last = last < bounds->last[i] ? last : bounds->last[i];
         if (first > last)
             return 0;
         range->first[i] = (uint32_t)first;
@@ -139,4 +150,41 @@ uint64_t simpler_view_grid_range(const struct simpler_view_form *form, uint64_t 
             cells = UINT64_MAX;
     }
     return cells;
+}
+
+bool simpler_view_range_add(struct simpler_view_range *range, const struct simpler_view_form *form,
+                            uint32_t cell)
+{
+    bool grown = false;
+    for (uint32_t i = 0; i < form->levels; i++) {
+        uint32_t at = cell / form->weight[i];
+        cell %= form->weight[i];
+        grown = grown || at < range->first[i] || at > range->last[i];
+        range->first[i] = at < range->first[i] ? at : range->first[i];
+        range->last[i] = at > range->last[i] ? at : range->last[i];
+    }
+    return grown;
+}
+
+uint64_t simpler_view_range_box(const struct simpler_view_range *range,
+                                const struct simpler_view_form *form, uint64_t origin,
+                                struct simpler_view_box *box)
+{
+    uint32_t dims = form->levels - 1;
+    uint64_t start = origin;
+    box->dims = dims;
+    box->span = 0;
+    for (uint32_t i = 0; i <= dims; i++) {
+        uint64_t count = (uint64_t)(range->last[i] - range->first[i] + 1) * form->count[i];
+        start += range->first[i] * form->pitch[i];
+        if (i == dims) {
+            box->run = count;
+            box->span += count;
+            break;
+        }
+        box->stride[i] = form->stride[i];
+        box->count[i] = count;
+        box->span += (count - 1) * form->stride[i];
+    }
+    return start;
 }

@@ -29,6 +29,8 @@ struct simpler_view_form {
     uint64_t reciprocal[SIMPLER_GRID_LEVELS]; /* of the pitch */
     uint64_t stride[SIMPLER_GRID_LEVELS];
     uint64_t count[SIMPLER_GRID_LEVELS];
+    uint64_t stride_reciprocal[SIMPLER_GRID_LEVELS];
+    uint64_t count_reciprocal[SIMPLER_GRID_LEVELS];
     uint64_t limit[SIMPLER_GRID_LEVELS];  /* steps in the stride outside; level 0: none */
     uint32_t weight[SIMPLER_GRID_LEVELS]; /* numbers from one cell to the next */
     uint32_t last[SIMPLER_GRID_LEVELS];   /* the last cell that fits */
@@ -52,12 +54,22 @@ bool simpler_view_grid_origin(const struct simpler_view_form *form, uint64_t sta
                               uint64_t *origin);
 
 /*
- * The cells that @box at @start may touch, not beyond @top in level 0; their
- * number, UINT64_MAX when it is huge.
+ * The cells inside @bounds that @box at @start may touch; their number,
+ * UINT64_MAX when it is huge.
  */
 uint64_t simpler_view_grid_range(const struct simpler_view_form *form, uint64_t origin,
-                                 uint32_t top, const struct simpler_view_box *box, uint64_t start,
+                                 const struct simpler_view_range *bounds,
+                                 const struct simpler_view_box *box, uint64_t start,
                                  struct simpler_view_range *range);
+
+/* Extends the range to a cell; false: it is in it already. */
+bool simpler_view_range_add(struct simpler_view_range *range, const struct simpler_view_form *form,
+                            uint32_t cell);
+
+/* The box around all cells of a range, and where it starts. */
+uint64_t simpler_view_range_box(const struct simpler_view_range *range,
+                                const struct simpler_view_form *form, uint64_t origin,
+                                struct simpler_view_box *box);
 
 /* Quotient and remainder by multiplication: the estimate is at most 1 too low. */
 SIMPLER_INLINE uint64_t simpler_view_divide(uint64_t *rest, uint64_t by, uint64_t reciprocal)

@@ -223,14 +223,57 @@ static void a_range_has_every_cell_that_is_touched(void **state)
         assert_true(simpler_view_grid_find(&form, origin, a.start, &cell));
         bool share, within;
         relate(&a, &b, &share, &within);
-        uint64_t cells =
-            simpler_view_grid_range(&form, origin, UINT32_MAX, &b.box, b.start, &range);
+        struct simpler_view_range bounds = {{0}, {0}};
+        memcpy(bounds.last, form.last, sizeof(bounds.last));
+        uint64_t cells = simpler_view_grid_range(&form, origin, &bounds, &b.box, b.start, &range);
         bool in = cells != 0 && in_range(&form, &range, cell);
         assert_true(!share || in);
         touched += share;
         left_out += !in;
     }
     assert_true(touched > 1000 && left_out > 1000);
+}
+
+static void the_box_of_a_range_has_its_cells(void **state)
+{
+    (void)state;
+    static struct view a, b;
+    uint32_t pairs = 0;
+    seed = 19;
+    for (int i = 0; i < 20000; i++) {
+        struct simpler_view_form form;
+        struct simpler_view_box box;
+        uint64_t origin;
+        uint32_t cell = 0, other = 0;
+        random_view(&a, true);
+        simpler_view_form_init(&form, &a.tensor);
+        if (!simpler_view_grid_origin(&form, a.start, &origin))
+            continue;
+        b.tensor = a.tensor;
+        uint32_t most = (uint32_t)(BYTES / simpler_dtype_bytes(a.tensor.dtype));
+        b.tensor.start_offset = below(most - (uint32_t)a.tensor.extent + 1);
+        set_box(&b);
+        if (!simpler_view_grid_find(&form, origin, a.start, &cell) ||
+            !simpler_view_grid_find(&form, origin, b.start, &other))
+            continue;
+        struct simpler_view_range range;
+        memset(range.first, 0xff, sizeof(range.first));
+        memset(range.last, 0, sizeof(range.last));
+        assert_true(simpler_view_range_add(&range, &form, cell));
+        assert_int_equal(simpler_view_range_add(&range, &form, other), cell != other);
+        assert_false(simpler_view_range_add(&range, &form, cell));
+        uint64_t start = simpler_view_range_box(&range, &form, origin, &box);
+        assert_true(simpler_view_box_covers(&box, start, &a.box, a.start));
+        assert_true(simpler_view_box_covers(&box, start, &b.box, b.start));
+        /* No more than the cells: it begins and ends with some. */
+        uint64_t low = a.start < b.start ? a.start : b.start;
+        assert_true(start <= low);
+        assert_int_equal(box.span >= a.box.span, 1);
+        if (cell == other)
+            assert_true(start == a.start && box.span == a.box.span);
+        pairs += cell != other;
+    }
+    assert_true(pairs > 200);
 }
 
 static void what_is_too_large_is_the_whole_buffer(void **state)
@@ -267,6 +310,7 @@ int main(void)
         cmocka_unit_test(boxes_meet_where_their_bytes_do),
         cmocka_unit_test(cells_of_a_grid_are_equal_or_disjoint),
         cmocka_unit_test(a_range_has_every_cell_that_is_touched),
+        cmocka_unit_test(the_box_of_a_range_has_its_cells),
         cmocka_unit_test(what_is_too_large_is_the_whole_buffer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
