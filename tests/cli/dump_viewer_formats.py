@@ -68,6 +68,34 @@ def test_npy_and_raw(directory, dump):
             check(f.read() == wanted, f"{what}: raw bytes differ")
 
 
+def test_large(directory):
+    """More than the pieces in which payload is read, at an odd offset, and an odd rest."""
+    values = (numpy.arange(600_001, dtype="<f4") * numpy.float32(0.75)).astype("<f4")
+    codes = (numpy.arange(700_001) % 65521).astype("<u2")
+    dump = gen.Dump()
+    dump.tensor("int8", [3], b"abc")
+    dump.tensor("float32", [600_001], values.tobytes(), arg=1)
+    dump.tensor("uint16", [7, 100_000], codes[:700_000].tobytes(), arg=2)
+    dump.tensor("int8", [5], b"tail.", arg=3)
+    dump.write(directory)
+    for fmt in ("raw", "npy"):
+        files = saved(run(directory, "--export", "--format", fmt), directory)
+        for path, wanted in zip(files, dump.payloads):
+            with open(path, "rb") as f:
+                data = f.read()
+            data = data if fmt == "raw" else numpy.load(path).tobytes()
+            check(data == wanted, f"{fmt} of a large payload: {path}")
+    path = saved(run(directory, "--index", 1, "--format", "csv"), directory)[0]
+    read = numpy.loadtxt(path, delimiter=",", dtype="<f8").astype("<f4").ravel()
+    check(read.tobytes() == values.tobytes(), "csv of a large payload")
+    rows = json_rows(run(directory, "--arg", "1,2", "--stats", "--json"))
+    for row, array in zip(rows, (values, codes[:700_000])):
+        exact = array.astype(object) if array.dtype.kind == "u" else array.astype("<f8")
+        mean = math.fsum(exact) / array.size
+        check(row["stats"]["count"] == array.size and close(row["stats"]["mean"], mean, mean)
+              and float(row["stats"]["max"]) == float(array.max()), f"statistics: {row['stats']}")
+
+
 def test_view(directory, dump):
     index = len(dump.entries) - 1
     result = run(directory, "--index", index)
@@ -202,7 +230,8 @@ def test_stats(directory, rng):
     dump.tensor("int32", [3000], struct.pack("<3000i", *[big] * 3000), task=50)
     dump.tensor("int64", [3], struct.pack("<3q", (1 << 63) - 1, (1 << 63) - 1, -1), task=51)
     dump.tensor("uint64", [3], struct.pack("<3Q", *[(1 << 64) - 1] * 3), task=52)
-    dump.tensor("float32", [4], struct.pack("<4f", math.nan, math.inf, -math.inf, math.nan), task=53)
+    dump.tensor("float32", [4], struct.pack("<4f", math.nan, math.inf, math.inf, -math.inf), task=53)
+    dump.tensor("float16", [3], struct.pack("<3H", 0xfc00, 0x7c00, 0xfc00), task=55)
     dump.tensor("float64", [6], struct.pack("<6d", 1e307, 1e307, 1e307, -1e307, -1e307, 3.0), task=54)
     dump.write(directory)
     result = run(directory, "--stats", "--json")
@@ -250,6 +279,7 @@ def main():
     dump = make(directory, random.Random(3))
     test_npy_and_raw(directory, dump)
     test_view(directory, dump)
+    test_large(scratch())
     test_names(scratch())
     test_without_values(scratch())
     test_stats(scratch(), random.Random(5))

@@ -55,6 +55,16 @@ def test_listing(directory, listing):
     check(count == expected == ENTRIES, f"the listing has {count} rows, {expected} in order")
 
 
+def test_overlap(directory, step):
+    """Two entries far from each other in the manifest share one byte."""
+    a, b = ENTRIES // 5, ENTRIES - 3
+    gen.write_large(directory, ENTRIES, BIN_BYTES, moved={b: a * step + gen.LARGE_SHAPE * 4 - 1})
+    result = run(directory, "--check")
+    faults = [l for l in result.err.splitlines() if "overlap" in l]
+    check(result.status == 1 and len(faults) == 1 and str(a) in faults[0] and str(b) in faults[0],
+          f"the overlap of entries {a} and {b}", result)
+
+
 def main():
     directory = scratch(large=True)
     middle, last = ENTRIES // 2, ENTRIES - 1
@@ -71,7 +81,11 @@ def main():
     stats = json_rows(result)[0]["stats"]
     check(stats["count"] == gen.LARGE_SHAPE and float(stats["max"]) == gen.large_value(middle)
           == float(stats["min"]), f"statistics: {stats}")
+    result = measured("statistics of a hole", 2, directory, "--index", middle + 1, "--stats", "--json")
+    stats = json_rows(result)[0]["stats"]
+    check(stats["count"] == stats["zero"] == gen.LARGE_SHAPE and stats["max"] == 0, f"a hole: {stats}")
     measured("--check", 5, directory, "--check")
+    test_overlap(directory, step)
     finish()
 
 

@@ -212,13 +212,14 @@ def large_task(number, entries):
     return task_id(number // per_ring, number % per_ring)
 
 
-def write_large(directory, entries, bin_bytes, payload_at=()):
+def write_large(directory, entries, bin_bytes, payload_at=(), moved=None):
     """Streams a manifest of any size beside a sparse args.bin of bin_bytes.
 
     Entry i: argument i % 4 of task large_task(i // 4, entries), float32[1024] at
     i * (bin_bytes // entries), rounded down to a page.  Only the entries of
-    payload_at get bytes; the others are holes.
+    payload_at get bytes; the others are holes.  moved names other offsets, by entry.
     """
+    moved = moved or {}
     os.makedirs(directory, exist_ok=True)
     step = bin_bytes // entries // 4096 * 4096
     size = LARGE_SHAPE * 4
@@ -242,7 +243,7 @@ def write_large(directory, entries, bin_bytes, payload_at=()):
                 lines.append(
                     f'    {{"task_id": "{large_task(task, entries)}", "func_id": [{task % 7}], '
                     f'"role": {role}, "arg_index": {i % 4}, "kind": "tensor", "dtype": "float32", '
-                    f'{tail}{i * step}, "bin_size": {size}}}')
+                    f'{tail}{moved.get(i, i * step)}, "bin_size": {size}}}')
             f.write(",\n".join(lines) + (",\n" if first + 8192 < entries else "\n"))
         f.write("  ]\n}\n")
     with open(os.path.join(directory, "args.bin"), "wb") as f:
