@@ -99,6 +99,11 @@ static void check_tensor(struct check *c, const struct simpler_dump_entry *e)
               c->header->count[SIMPLER_DUMP_COUNT_LEVEL]);
     if (e->truncated && simpler_dump_entry_bytes(e, &bytes) && e->bin_size == bytes)
         fault(c, e->index, "marked as truncated, but all %" PRIu64 " bytes are there", bytes);
+    uint64_t element = simpler_dtype_bytes(e->dtype);
+    if (e->truncated && element > 0 && e->bin_size % element != 0)
+        fault(c, e->index,
+              "truncated to %" PRIu64 " bytes, which are not whole elements of %" PRIu64,
+              e->bin_size, element);
     if (e->bin_size == 0 && e->bin_offset != 0)
         fault(c, e->index, "bin_offset is %" PRIu64 " without a payload", e->bin_offset);
     if ((e->keys >> SIMPLER_DUMP_KEY_STRIDES & 1) == 0)

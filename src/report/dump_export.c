@@ -16,6 +16,9 @@
 #include "report/number.h"
 #include "report/out_stream.h"
 
+/* Payload from this size on is copied by the kernel. */
+#define COPY_BYTES (SIMPLER_OUT_BYTES / 2)
+
 struct simpler_dump_exporter {
     enum simpler_dump_format format;
     struct simpler_dump_payload *payload;
@@ -140,11 +143,12 @@ static size_t array_header(const struct simpler_dump_entry *e, char *header, uin
     uint64_t left = e->bin_size / size;
 
     *bytes = left * size;
+    size_t align = *bytes < COPY_BYTES ? 64 : 4096;
     if (e->kind == SIMPLER_DUMP_SCALAR)
-        return simpler_npy_file_header(e->dtype, NULL, 0, header);
+        return simpler_npy_file_header(e->dtype, NULL, 0, 64, header);
     if (e->truncated || e->dtype >= SIMPLER_DTYPE_NUM)
-        return simpler_npy_file_header(e->dtype, &left, 1, header);
-    return simpler_npy_file_header(e->dtype, e->shape, e->shape_count, header);
+        return simpler_npy_file_header(e->dtype, &left, 1, align, header);
+    return simpler_npy_file_header(e->dtype, e->shape, e->shape_count, align, header);
 }
 
 static int write_scalar(struct simpler_dump_exporter *x, const struct simpler_dump_entry *e)
@@ -170,7 +174,7 @@ static int write_bytes(struct simpler_dump_exporter *x, const struct simpler_dum
         simpler_out_stream_bytes(&x->stream, header, array_header(e, header, &bytes));
     if (e->kind == SIMPLER_DUMP_SCALAR)
         return write_scalar(x, e);
-    if (bytes < SIMPLER_OUT_BYTES / 2) { /* header and payload in one write */
+    if (bytes < COPY_BYTES) { /* header and payload in one write */
         int rc =
             bytes > 0 ? simpler_dump_payload_read(x->payload, e->bin_offset, (size_t)bytes) : 0;
         if (rc == 0)

@@ -55,16 +55,15 @@ static bool parse_task(struct simpler_json_scan *s, uint64_t *out)
     struct simpler_json_span span;
     uint64_t value = 0;
 
-    if (simpler_json_scan_peek(s) != '"')
-        return simpler_json_scan_u64(s, out);
     if (!simpler_json_scan_string(s, &span))
         return false;
-    if (span.bytes < 3 || span.bytes > 18 || memcmp(span.text, "0x", 2) != 0)
-        return simpler_json_scan_fail(s, "expected 0x and up to 16 hexadecimal digits");
+    /* A digit less would be another task: the ring stands in the high half. */
+    if (span.bytes != 18 || memcmp(span.text, "0x", 2) != 0)
+        return simpler_json_scan_fail(s, "expected 0x and 16 hexadecimal digits");
     for (size_t i = 2; i < span.bytes; i++) {
         unsigned digit = hex_digit(span.text[i]);
         if (digit > 15)
-            return simpler_json_scan_fail(s, "expected 0x and up to 16 hexadecimal digits");
+            return simpler_json_scan_fail(s, "expected 0x and 16 hexadecimal digits");
         value = value << 4 | digit;
     }
     *out = value;

@@ -38,7 +38,7 @@ const char *simpler_npy_file_type(uint32_t dtype, bool *is_raw)
 }
 
 size_t simpler_npy_file_header(uint32_t dtype, const uint64_t *shape, uint32_t shape_count,
-                               char out[SIMPLER_NPY_HEADER_MAX])
+                               size_t align, char out[SIMPLER_NPY_HEADER_MAX])
 {
     char *text = out + PREFIX_BYTES;
     size_t room = SIMPLER_NPY_HEADER_MAX - PREFIX_BYTES;
@@ -49,7 +49,7 @@ size_t simpler_npy_file_header(uint32_t dtype, const uint64_t *shape, uint32_t s
     for (uint32_t i = 0; i < shape_count; i++)
         n += (size_t)snprintf(text + n, room - n, "%s%" PRIu64, i == 0 ? "" : ", ", shape[i]);
     n += (size_t)snprintf(text + n, room - n, "%s), }", shape_count == 1 ? "," : "");
-    size_t total = (PREFIX_BYTES + n + 1 + 63) / 64 * 64;
+    size_t total = (PREFIX_BYTES + n + align) / align * align;
     memset(text + n, ' ', total - PREFIX_BYTES - n - 1);
     out[total - 1] = '\n';
     memcpy(out, "\x93NUMPY\x01", 8); /* the literal's NUL is the minor version */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SIMPLER_NPY_HEADER_MAX 512
+#define SIMPLER_NPY_HEADER_MAX 4096
 
 /*
  * numpy's name of the type that holds the elements.  *is_raw: numpy has no such
@@ -15,8 +15,12 @@
  * of unknown size, whose bytes are exported one by one.
  */
 const char *simpler_npy_file_type(uint32_t dtype, bool *is_raw);
-/* The header of an array in row-major order; its length is a multiple of 64. */
+/*
+ * The header of an array in row-major order; its length is a multiple of @align,
+ * which is one of 64 (the format's) and 4096.  With the latter the elements begin
+ * on a page: the kernel copies whole pages, and they can be mapped.
+ */
 size_t simpler_npy_file_header(uint32_t dtype, const uint64_t *shape, uint32_t shape_count,
-                               char out[SIMPLER_NPY_HEADER_MAX]);
+                               size_t align, char out[SIMPLER_NPY_HEADER_MAX]);
 
 #endif

@@ -88,31 +88,30 @@ static struct simpler_dump_checked check(const char *text, uint64_t bin_bytes)
     ", \"after_completion\": 0, \"input_args\": " input ", \"output_args\": 0, "      \
     "\"inout_args\": 0, \"truncated_args\": " truncated                               \
     ", \"dropped_records\": 0, \"bin_file\": \"args.bin\", \"args\": ["
-#define TENSOR(arg, shape, strides, rest)                                            \
-    "{\"task_id\": \"0x1\", \"func_id\": [0], \"role\": \"input\", \"stage\": "      \
-    "\"before_dispatch\", \"arg_index\": " arg ", \"kind\": \"tensor\", \"dtype\": " \
-    "\"int8\", \"shape\": " shape ", \"strides\": " strides                          \
+#define TENSOR(arg, shape, strides, rest)                                                      \
+    "{\"task_id\": \"0x0000000000000001\", \"func_id\": [0], \"role\": \"input\", \"stage\": " \
+    "\"before_dispatch\", \"arg_index\": " arg ", \"kind\": \"tensor\", \"dtype\": "           \
+    "\"int8\", \"shape\": " shape ", \"strides\": " strides                                    \
     ", \"start_offset\": 0, \"is_contiguous\": true, " rest "}"
 #define WHOLE "\"truncated\": false, "
 
 static void a_right_dump_has_no_faults(void **state)
 {
     (void)state;
-    struct simpler_dump_checked c =
-        check(
-            HEAD("3", "3", "1") TENSOR(
-                "0", "[2, 1, 3]", "[3, 99, 1]",
-                WHOLE
-                "\"bin_offset\": 4, \"bin_size\": 6") "," TENSOR("1", "[8]", "[1]",
-                                                                 "\"truncated\": true, "
-                                                                 "\"bin_offset\": 0, \"bin_size\": "
-                                                                 "4") "," TENSOR("2", "[0, 4]",
-                                                                                 "[4, 1]",
-                                                                                 WHOLE
-                                                                                 "\"bin_offset\": "
-                                                                                 "0, \"bin_size\": "
-                                                                                 "0") "]}",
-            12);
+    struct simpler_dump_checked c = check(
+        HEAD("3", "3", "1") TENSOR(
+            "0", "[2, 1, 3]", "[3, 99, 1]",
+            WHOLE
+            "\"bin_offset\": 4, \"bin_size\": 6") "," TENSOR("1", "[8]", "[1]",
+                                                             "\"truncated\": true, "
+                                                             "\"bin_offset\": 0, \"bin_size\": "
+                                                             "4") "," TENSOR("2", "[0, 4]",
+                                                                             "[4, 1]",
+                                                                             WHOLE
+                                                                             "\"bin_offset\": "
+                                                                             "0, \"bin_size\": "
+                                                                             "0") "]}",
+        12);
 
     assert_string_equal(faults, "");
     assert_int_equal(c.entries, 3);
@@ -178,14 +177,14 @@ static void each_fault_is_found(void **state)
 static void scalars_are_checked(void **state)
 {
     (void)state;
-    (void)check(
-        HEAD("1", "0",
-             "0") "{\"task_id\": \"0x1\", \"func_id\": [0], \"role\": \"output\", \"stage\": "
-                  "\"before_dispatch\", \"arg_index\": 0, \"kind\": \"scalar\", \"dtype\": "
-                  "\"int8\", \"value\": 300, \"shape\": [2], \"strides\": [1], "
-                  "\"start_offset\": 0, \"is_contiguous\": true, \"truncated\": false, "
-                  "\"bin_offset\": 0, \"bin_size\": 0}]}",
-        0);
+    (void)check(HEAD("1", "0",
+                     "0") "{\"task_id\": \"0x0000000000000001\", \"func_id\": [0], \"role\": "
+                          "\"output\", \"stage\": "
+                          "\"before_dispatch\", \"arg_index\": 0, \"kind\": \"scalar\", \"dtype\": "
+                          "\"int8\", \"value\": 300, \"shape\": [2], \"strides\": [1], "
+                          "\"start_offset\": 0, \"is_contiguous\": true, \"truncated\": false, "
+                          "\"bin_offset\": 0, \"bin_size\": 0}]}",
+                0);
     assert_string_equal(faults, "0: a scalar that is not an input before dispatch\n"
                                 "0: a scalar with a shape or a payload\n"
                                 "0: the value '300' is no int8\n"

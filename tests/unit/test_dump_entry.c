@@ -150,7 +150,7 @@ static void array_headers(void **state)
     (void)state;
     static const uint64_t shape[] = {3, 0, 18446744073709551615U};
     char header[SIMPLER_NPY_HEADER_MAX];
-    size_t n = simpler_npy_file_header(SIMPLER_DTYPE_FLOAT32, shape, 3, header);
+    size_t n = simpler_npy_file_header(SIMPLER_DTYPE_FLOAT32, shape, 3, 64, header);
 
     assert_int_equal(n % 64, 0);
     assert_memory_equal(header, "\x93NUMPY\x01\x00", 8);
@@ -159,13 +159,18 @@ static void array_headers(void **state)
     header[n - 1] = '\0';
     assert_non_null(strstr(header + 10, "{'descr': '<f4', 'fortran_order': False, 'shape': "
                                         "(3, 0, 18446744073709551615), }"));
-    n = simpler_npy_file_header(SIMPLER_DTYPE_BFLOAT16, shape, 1, header);
+    n = simpler_npy_file_header(SIMPLER_DTYPE_BFLOAT16, shape, 1, 64, header);
     header[n - 1] = '\0';
     assert_non_null(
         strstr(header + 10, "'descr': '<u2', 'fortran_order': False, 'shape': (3,), }"));
-    n = simpler_npy_file_header(SIMPLER_DTYPE_BOOL, NULL, 0, header);
+    n = simpler_npy_file_header(SIMPLER_DTYPE_BOOL, NULL, 0, 64, header);
     header[n - 1] = '\0';
     assert_non_null(strstr(header + 10, "'descr': '|b1', 'fortran_order': False, 'shape': (), }"));
+    n = simpler_npy_file_header(SIMPLER_DTYPE_INT8, shape, 3, 4096, header);
+    assert_int_equal(n, 4096);
+    assert_int_equal((unsigned char)header[8] + 256 * (unsigned char)header[9], n - 10);
+    assert_int_equal(header[n - 1], '\n');
+    assert_int_equal(header[n - 2], ' ');
 }
 
 int main(void)

@@ -111,11 +111,12 @@ static void the_earlier_versions_layout(void **state)
 {
     (void)state;
     struct simpler_dump_manifest *m = open_text(
-        "{\"tensors\": [{\"arg_index\": 1, \"task_id\": \"0x5\", \"func_id\": 3, \"role\": "
+        "{\"tensors\": [{\"arg_index\": 1, \"task_id\": \"0x0000000000000005\", \"func_id\": 3, "
+        "\"role\": "
         "\"input\", \"stage\": \"before_dispatch\", \"kind\": \"scalar\", \"dtype\": \"INT16\", "
         "\"value\": 65535, \"shape\": [], \"numel\": 1, \"bin_offset\": 0, \"bin_size\": 0, "
         "\"overwritten\": false, \"x\": {\"deep\": [1, {\"y\": null}]}},\n"
-        "{\"arg_index\": 1, \"task_id\": 6, \"role\": \"input\", \"stage\": "
+        "{\"arg_index\": 1, \"task_id\": \"0x0000000000000006\", \"role\": \"input\", \"stage\": "
         "\"before_dispatch\", \"dtype\": \"BFLOAT16\", \"shape\": [0], \"bin_offset\": 0, "
         "\"bin_size\": 0}], \"dropped_overwrite\": 0, \"bin_file\": \"b.bin\"}",
         0);
@@ -168,8 +169,8 @@ static void faults_name_file_entry_and_place(void **state)
         {"[1, 2]", "expected '{' (line 1, column 1)"},
         {"{\"traceEvents\": [1]}", "no \"args\" array: this is not the manifest of an args dump"},
         {"{\"bin_file\": null, \"args\": [5]}", "entry 0: expected '{' (line 1, column 29)"},
-        {"{\"bin_file\": null,\n\"args\": [\n {\"task_id\": 0x1}]}",
-         "entry 0: expected ',' or a closing bracket (line 3, column 15)"},
+        {"{\"bin_file\": null,\n\"args\": [\n {\"arg_index\": 0x1}]}",
+         "entry 0: expected ',' or a closing bracket (line 3, column 17)"},
         {"{\"bin_file\": \"../x\", \"args\": []}", "not the name of a file beside the manifest"},
         {"{\"bin_file\": \"a\\u001b\", \"args\": []}", "a control character"},
         {"{\"bin_format\": {\"byte_order\": \"big_endian\"}, \"args\": []}", "not little_endian"},
@@ -193,6 +194,9 @@ static void faults_name_file_entry_and_place(void **state)
          "the key stands twice"},
         {"{\"bin_file\": null, \"args\": [{\"task_id\": \"0x12345678901234567\"}]}",
          "16 hexadecimal digits"},
+        {"{\"bin_file\": null, \"args\": [{\"task_id\": \"0x123456789012345\"}]}",
+         "16 hexadecimal digits"},
+        {"{\"bin_file\": null, \"args\": [{\"task_id\": 7}]}", "\"task_id\": expected"},
         {"{\"bin_file\": null, \"args\": [{\"a\": 1 \"b\": 2}]}", "expected ','"},
     };
     char error[700];
@@ -245,7 +249,7 @@ static void entries_cross_windows(void **state)
     n += (size_t)sprintf(text, "{\"bin_file\": \"args.bin\", \"args\": [");
     for (int i = 0; i < COUNT; i++)
         n += (size_t)sprintf(text + n,
-                             "%s%*s{\"task_id\": \"0x%x\", \"role\": \"input\", \"stage\": "
+                             "%s%*s{\"task_id\": \"0x%016x\", \"role\": \"input\", \"stage\": "
                              "\"before_dispatch\", \"arg_index\": %d, \"dtype\": \"int8\", "
                              "\"shape\": [%d], \"junk\": \"%*s\", \"bin_offset\": %d, "
                              "\"bin_size\": %d}",
