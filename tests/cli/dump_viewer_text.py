@@ -6,6 +6,7 @@
 10,000 random patterns of every dtype, every code of the 8-bit, 4-bit and 16-bit
 floats, and the digits of each against exact arithmetic.
 """
+import functools
 import os
 import random
 import sys
@@ -69,13 +70,16 @@ def one_saved(result, directory):
     return paths[0] if paths else None
 
 
+read_bits = functools.lru_cache(maxsize=None)(dump_text.bits_of)
+
+
 def read_back(dtype, values, codes, where):
     """Compares printed values with the codes; also the digits against exact arithmetic."""
     if not check(len(values) == len(codes), f"{where}: {len(values)} values, {len(codes)} elements"):
         return
     for at, (text, code) in enumerate(zip(values, codes)):
         try:
-            got = dump_text.bits_of(dtype, text)
+            got = read_bits(dtype, text)
         except ValueError as error:
             if not check(False, f"{where}: element {at} (bits {code:#x}): {error}"):
                 return
@@ -88,6 +92,7 @@ def read_back(dtype, values, codes, where):
             return
 
 
+@functools.lru_cache(maxsize=None)  # the csv holds the same texts as the txt
 def digits_right(dtype, text, code):
     if not float_codes.is_float(dtype):
         return True
