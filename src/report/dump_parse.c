@@ -7,6 +7,20 @@
 
 #include <string.h>
 
+/* A key as this project writes it: behind a comma and before its value. */
+struct written_key {
+    const char *name; /* with its quotes and blanks */
+    uint8_t bytes;
+    uint8_t name_bytes; /* of the bare name, from the fourth byte on */
+};
+
+static const struct written_key written_keys[SIMPLER_DUMP_KEY_NUM] = {
+#define X(NAME, text) \
+    [SIMPLER_DUMP_KEY_##NAME] = {", \"" text "\": ", sizeof(text) + 5, sizeof(text) - 1},
+    SIMPLER_DUMP_KEY_MAP(X)
+#undef X
+};
+
 bool simpler_dump_parse_is(struct simpler_json_span span, const char *text)
 {
     return strlen(text) == span.bytes && memcmp(span.text, text, span.bytes) == 0;
@@ -134,6 +148,9 @@ static bool parse_kind(struct simpler_json_scan *s, enum simpler_dump_kind *out)
 {
     struct simpler_json_span span;
 
+    *out = SIMPLER_DUMP_TENSOR;
+    if (simpler_json_scan_try_bytes(s, "\"tensor\"", 8))
+        return true;
     if (!simpler_json_scan_string(s, &span))
         return false;
     *out = simpler_dump_parse_is(span, "tensor") ? SIMPLER_DUMP_TENSOR : SIMPLER_DUMP_SCALAR;
@@ -143,6 +160,11 @@ static bool parse_kind(struct simpler_json_scan *s, enum simpler_dump_kind *out)
 
 static bool parse_dtype(struct simpler_json_scan *s, struct simpler_dump_entry *e)
 {
+    if (simpler_json_scan_try_bytes(s, "\"float32\"", 9)) {
+        e->dtype = SIMPLER_DTYPE_FLOAT32;
+        memcpy(e->dtype_text, "float32", 8);
+        return true;
+    }
     if (simpler_json_scan_peek(s) != '"')
         return simpler_json_scan_fail(s, "expected a string");
     if (!simpler_dump_parse_text(s, e->dtype_text, sizeof(e->dtype_text)))
@@ -220,10 +242,32 @@ static enum simpler_dump_key find_key(struct simpler_json_span span, unsigned gu
 {
     for (unsigned i = 0; i < SIMPLER_DUMP_KEY_NUM; i++) {
         enum simpler_dump_key key = (enum simpler_dump_key)((guess + i) % SIMPLER_DUMP_KEY_NUM);
-        if (simpler_dump_parse_is(span, simpler_dump_key_name(key)))
+        if (span.bytes == written_keys[key].name_bytes &&
+            memcmp(span.text, written_keys[key].name + 3, span.bytes) == 0)
             return key;
     }
     return SIMPLER_DUMP_KEY_NUM;
+}
+
+/*
+ * The next key.  The way of this project's own files first: the key that comes
+ * next in the documented order, or the one behind an optional one.
+ */
+static bool next_key(struct simpler_json_scan *s, bool first, unsigned guess,
+                     enum simpler_dump_key *out)
+{
+    struct simpler_json_span span;
+
+    for (unsigned i = guess; !first && i < guess + 2 && i < SIMPLER_DUMP_KEY_NUM; i++) {
+        if (simpler_json_scan_try_bytes(s, written_keys[i].name, written_keys[i].bytes)) {
+            *out = (enum simpler_dump_key)i;
+            return true;
+        }
+    }
+    if (!simpler_dump_parse_key(s, first, &span))
+        return false;
+    *out = find_key(span, guess);
+    return true;
 }
 
 /* What the reader cannot do without; the rest has a neutral value. */
@@ -261,7 +305,7 @@ static void clear_entry(struct simpler_dump_entry *e)
 bool simpler_dump_parse_entry(struct simpler_json_scan *s, struct simpler_dump_entry *out,
                               const char **key)
 {
-    struct simpler_json_span span;
+    enum simpler_dump_key found;
     unsigned guess = 0;
 
     *key = NULL;
@@ -270,9 +314,8 @@ bool simpler_dump_parse_entry(struct simpler_json_scan *s, struct simpler_dump_e
         return false;
     for (bool first = true; !simpler_json_scan_try(s, '}'); first = false) {
         *key = NULL;
-        if (!simpler_dump_parse_key(s, first, &span))
+        if (!next_key(s, first, guess, &found))
             return false;
-        enum simpler_dump_key found = find_key(span, guess);
         if (found < SIMPLER_DUMP_KEY_NUM) {
             *key = simpler_dump_key_name(found);
             if ((out->keys >> found & 1) != 0)

@@ -53,6 +53,14 @@ bool simpler_json_scan_try(struct simpler_json_scan *s, char punctuation)
     return true;
 }
 
+bool simpler_json_scan_try_bytes(struct simpler_json_scan *s, const char *bytes, size_t count)
+{
+    if (s->fault != NULL || left(s) < count || memcmp(s->at, bytes, count) != 0)
+        return false;
+    s->at += count;
+    return true;
+}
+
 bool simpler_json_scan_open(struct simpler_json_scan *s, char bracket)
 {
     if (simpler_json_scan_try(s, bracket))

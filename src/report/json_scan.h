@@ -47,6 +47,8 @@ bool simpler_json_scan_open(struct simpler_json_scan *s, char bracket);
 bool simpler_json_scan_close(struct simpler_json_scan *s, char bracket);
 /* Consumes the byte if it is the next one after blanks; never a fault. */
 bool simpler_json_scan_try(struct simpler_json_scan *s, char punctuation);
+/* Consumes exactly these bytes, blanks included, if they come next; never a fault. */
+bool simpler_json_scan_try_bytes(struct simpler_json_scan *s, const char *bytes, size_t count);
 /* The next byte after blanks, 0 at the end or after a fault; consumes nothing but blanks. */
 char simpler_json_scan_peek(struct simpler_json_scan *s);
 /* Only blanks are left. */
