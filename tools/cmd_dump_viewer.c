@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -40,6 +41,10 @@ struct viewer {
     uint64_t without_file; /* matched, but there is nothing to export */
     uint64_t faults;
     bool write_failed;
+
+    bool shows_progress; /* a terminal watches that does not get the output itself */
+    bool progress_shown;
+    time_t progress_second; /* of the last line, first of the start */
 };
 
 static void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -53,6 +58,37 @@ static void complain(const char *format, ...)
     (void)vfprintf(stderr, format, args);
     va_end(args);
     (void)fputc('\n', stderr);
+}
+
+/* At most a line a second, and none in the first. */
+static void progress(struct viewer *v, uint64_t entries)
+{
+    struct timespec now;
+
+    if (!v->shows_progress || (!v->options.wants_export && entries % 4096 != 0))
+        return;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec <= v->progress_second + (v->progress_shown ? 0 : 1))
+        return;
+    v->progress_second = now.tv_sec;
+    v->progress_shown = true;
+    (void)fprintf(stderr, "\rread %" PRIu64 " entries, saved %" PRIu64 "\x1b[K", entries, v->saved);
+}
+
+static void start_progress(struct viewer *v)
+{
+    struct timespec now;
+
+    v->shows_progress = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    v->progress_second = now.tv_sec;
+}
+
+static void clear_progress(struct viewer *v)
+{
+    if (v->progress_shown)
+        (void)fputs("\r\x1b[K", stderr);
+    v->progress_shown = false;
 }
 
 static int open_dump(struct viewer *v)
@@ -95,9 +131,11 @@ static int learn(struct viewer *v)
     if (!simpler_dump_filter_must_learn(&v->options.filter))
         return 0;
     while ((rc = simpler_dump_manifest_next(v->manifest, &e)) > 0) {
+        progress(v, e.index + 1);
         if (simpler_dump_filter_learn(&v->options.filter, &e))
             break;
     }
+    clear_progress(v);
     if (rc < 0)
         return fail_manifest(v);
     if (simpler_dump_filter_explain(&v->options.filter, text, sizeof(text)))
@@ -314,7 +352,7 @@ static void warn_of_losses(const struct viewer *v)
     if (header->count[SIMPLER_DUMP_COUNT_TRUNCATED] > 0)
         complain("warning: truncated_args is %" PRIu64 ": so many payloads are not whole",
                  header->count[SIMPLER_DUMP_COUNT_TRUNCATED]);
-    if (header->has_count[SIMPLER_DUMP_COUNT_TOTAL] &&
+    if (!v->write_failed && header->has_count[SIMPLER_DUMP_COUNT_TOTAL] &&
         header->count[SIMPLER_DUMP_COUNT_TOTAL] != v->total)
         complain("warning: %s: total_args is %" PRIu64 ", but there are %" PRIu64 " entries",
                  v->place.manifest, header->count[SIMPLER_DUMP_COUNT_TOTAL], v->total);
@@ -350,10 +388,11 @@ static int show(struct viewer *v)
 
     begin_output(v);
     while (go_on && (rc = simpler_dump_manifest_next(v->manifest, &e)) > 0) {
-        v->total++;
+        progress(v, ++v->total);
         if (simpler_dump_filter_matches(&v->options.filter, &e))
             go_on = show_entry(v, &e);
     }
+    clear_progress(v);
     if (go_on && rc < 0) {
         end_output(v, simpler_dump_manifest_error(v->manifest));
         (void)simpler_out_stream_flush(&v->out);
@@ -478,6 +517,7 @@ static int run_dump_viewer(int argc, char **argv)
         return SIMPLER_EXIT_FAILED;
     }
     simpler_out_stream_init(&v->out, STDOUT_FILENO);
+    start_progress(v);
     int rc = simpler_dump_viewer_options_parse(&v->options, argc, argv);
     if (rc == 0)
         rc = run_opened(v);
