@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "failing_alloc.h"
 #include "report/dump_check.h"
 #include "report/extent_sort.h"
 
@@ -191,13 +192,39 @@ static void scalars_are_checked(void **state)
                                 "header: output_args is 0, the entries make 1\n");
 }
 
+/* A manifest opened and checked; every allocation fails in its turn. */
+static void each_allocation_may_fail(void **state)
+{
+    (void)state;
+    static const char text[] = HEAD("1", "1", "0")
+        TENSOR("0", "[4]", "[1]", WHOLE "\"bin_offset\": 0, \"bin_size\": 4") "]}";
+    struct simpler_dump_payload payload = {.info = {"args.bin", true, 4}};
+    int rc = SIMPLER_ENOMEM;
+    uint64_t nth = 0;
+
+    if (!failing_alloc_available())
+        skip();
+    for (; rc != 0; nth++) {
+        struct simpler_dump_manifest *m = NULL;
+        struct simpler_dump_checked out;
+        failing_alloc_arm(nth);
+        rc = simpler_dump_manifest_open_bytes("m", text, sizeof(text) - 1, &m);
+        if (rc == 0)
+            rc = simpler_dump_check_run(m, &payload, collect, NULL, &out);
+        failing_alloc_disarm();
+        simpler_dump_manifest_close(m);
+        assert_true(rc == 0 || rc == SIMPLER_ENOMEM);
+        assert_int_equal(rc == 0, !failing_alloc_fired());
+    }
+    assert_true(nth > 4); /* reader, its path, its window, the sort */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_number_is_sorted),
-        cmocka_unit_test(a_right_dump_has_no_faults),
-        cmocka_unit_test(each_fault_is_found),
-        cmocka_unit_test(scalars_are_checked),
+        cmocka_unit_test(any_number_is_sorted),     cmocka_unit_test(a_right_dump_has_no_faults),
+        cmocka_unit_test(each_fault_is_found),      cmocka_unit_test(scalars_are_checked),
+        cmocka_unit_test(each_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
