@@ -25,7 +25,9 @@ struct simpler_dump_exporter {
     int folder; /* -1 until the first file */
     char directory[4096];
     char path[4112];
-    char last_stem[96]; /* of the file before: a second one gets another name */
+    /* The greatest key so far: what does not follow it may have that one's name. */
+    struct simpler_dump_entry greatest;
+    bool has_greatest;
     struct simpler_out_stream stream;
 };
 
@@ -122,16 +124,18 @@ static const char *raw_type_suffix(const struct simpler_dump_exporter *x,
 static void name_file(struct simpler_dump_exporter *x, const struct simpler_dump_entry *e,
                       char *out, size_t capacity)
 {
-    char stem[sizeof(x->last_stem)];
+    char stem[96];
     char again[32] = "";
     char suffix[64];
 
     (void)snprintf(stem, sizeof(stem), "task_0x%016" PRIx64 "_%s_%s%" PRIu64, e->task_id,
                    simpler_dump_stage_short_name(e->stage), simpler_dump_role_short_name(e->role),
                    e->arg_index);
-    if (strcmp(stem, x->last_stem) == 0)
+    if (x->has_greatest && simpler_dump_entry_compare(&x->greatest, e) >= 0)
         (void)snprintf(again, sizeof(again), "_index%" PRIu64, e->index);
-    memcpy(x->last_stem, stem, sizeof(stem));
+    else
+        x->greatest = *e;
+    x->has_greatest = true;
     (void)snprintf(out, capacity, "%s%s%s%s", stem, again,
                    raw_type_suffix(x, e, suffix, sizeof(suffix)), formats[x->format].ending);
 }

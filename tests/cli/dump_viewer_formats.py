@@ -116,13 +116,31 @@ def test_names(directory):
     dump.tensor("int32", [1], struct.pack("<i", 11), role="inout")
     dump.tensor("int32", [1], struct.pack("<i", 22), role="inout", stage=gen.STAGES[1])
     dump.tensor("int32", [1], struct.pack("<i", 33), role="inout", stage=gen.STAGES[1])
+    dump.tensor("int32", [1], struct.pack("<i", 44), arg=1)
+    dump.tensor("int32", [1], struct.pack("<i", 55), role="inout")  # out of order, too
     dump.write(directory)
     files = saved(run(directory, "--export", "--format", "raw"), directory)
     values = []
     for path in files:
         with open(path, "rb") as f:
             values.append(struct.unpack("<i", f.read())[0])
-    check(sorted(values) == [11, 22, 33], f"entries of one name: {files} hold {values}")
+    check(sorted(values) == [11, 22, 33, 44, 55], f"entries of one name: {files} hold {values}")
+
+
+def test_unknown_dtype(directory):
+    """Bytes of a type that this version does not know are shown as bytes."""
+    dump = gen.Dump()
+    entry = dump.tensor("uint8", [2, 20], bytes(range(100, 140)))
+    entry["dtype"] = "float8_e5m2"
+    dump.write(directory)
+    with open(saved(run(directory, "--index", 0), directory)[0], encoding="utf-8") as f:
+        text = f.read()
+    shown_bytes = " ".join(l for l in text.splitlines() if l and not l.startswith("#"))
+    check(bytes.fromhex(shown_bytes) == dump.payloads[0] and "float8_e5m2" in text, f"unknown: {text}")
+    array = numpy.load(saved(run(directory, "--index", 0, "--format", "npy"), directory)[0])
+    check(array.tobytes() == dump.payloads[0] and array.dtype == numpy.uint8, f"unknown npy {array!r}")
+    check("unknown" in run(directory).out, "the listing says that the dtype is unknown")
+    check(run(directory, "--check").status == 1, "--check does not pass an unknown dtype")
 
 
 def shown(directory, index, *words):
@@ -281,6 +299,7 @@ def main():
     test_view(directory, dump)
     test_large(scratch())
     test_names(scratch())
+    test_unknown_dtype(scratch())
     test_without_values(scratch())
     test_stats(scratch(), random.Random(5))
     finish()

@@ -142,6 +142,9 @@ def main():
             read_back(dtype, values, codes, f"{dtype} txt")
             overview = [w for line in export.overview for w in line.split()]
             check(overview == values, f"{dtype}: overview and detail hold different values")
+            check(len({len(line) for line in export.overview}) == 1,
+                  f"{dtype}: the overview's columns are not aligned")
+            check(len(export.overview) == shape[0], f"{dtype}: {len(export.overview)} overview rows")
         result = run(directory, "--index", index, "--format", "csv")
         check(result.status == 0, f"{dtype}: export as csv", result)
         path = one_saved(result, directory)
