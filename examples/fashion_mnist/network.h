@@ -51,10 +51,10 @@ struct fashion_weights {
     float *w2, *v2;
 };
 
-/* The learning rate of an epoch: halved after every second one. */
+/* The learning rate of an epoch: halved after each but the first. */
 static inline float fashion_rate(float rate, uint32_t epoch)
 {
-    for (uint32_t e = 2; e <= epoch; e += 2)
+    for (uint32_t e = 2; e <= epoch && rate > 0.0f; e++)
         rate *= 0.5f;
     return rate;
 }

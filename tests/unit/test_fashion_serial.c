@@ -178,10 +178,10 @@ static void test_correct_counts(void **state)
     drop(&n);
 }
 
-static void test_rate_halves_every_second_epoch(void **state)
+static void test_rate_is_halved_after_each_epoch_but_the_first(void **state)
 {
     (void)state;
-    const float expected[] = {8.0f, 8.0f, 4.0f, 4.0f, 2.0f, 2.0f, 1.0f};
+    const float expected[] = {8.0f, 8.0f, 4.0f, 2.0f, 1.0f, 0.5f, 0.25f};
     for (uint32_t epoch = 0; epoch < 7; epoch++)
         assert_true(fashion_rate(8.0f, epoch) == expected[epoch]);
 }
@@ -194,7 +194,7 @@ int main(void)
         cmocka_unit_test(test_momentum),
         cmocka_unit_test(test_gradient_by_finite_differences),
         cmocka_unit_test(test_correct_counts),
-        cmocka_unit_test(test_rate_halves_every_second_epoch),
+        cmocka_unit_test(test_rate_is_halved_after_each_epoch_but_the_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
