@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The five shapes and METG beside the peers that are here, interleaved slice by
+ * slice; each slice is labelled near or far by a round-trip probe before and
+ * after it.  Ends with the gate of anchors: our time over that of gcc's OpenMP.
+ *
+ *     bench_shapes [SLICES]        default 5
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_PEERS  8
+#define MAX_SLICES 101
+#define SHAPES     6
+#define NEAR_NS    150.0
+
+static const char *const shape_names[SHAPES] = {"empty", "own", "chain", "wave", "tree", "metg"};
+/* At most this share of gcc's OpenMP (anchors); METG has no gate against it. */
+static const double gates[SHAPES] = {0.40, 0.20, 0.12, 0.21, 0.18, 0};
+static const double targets[SHAPES] = {30, 45, 40, 80, 55, 400};
+
+struct peer {
+    const char *name;
+    FILE *to, *from;
+    double ns[SHAPES][MAX_SLICES];
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec ts;
+    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static _Atomic uint32_t ping, pong;
+
+static void *answer(void *unused)
+{
+    (void)unused;
+    for (uint32_t i = 1; i <= 20000; i++) {
+        while (atomic_load_explicit(&ping, memory_order_acquire) != i)
+            ;
+        atomic_store_explicit(&pong, i, memory_order_release);
+    }
+    return NULL;
+}
+
+/* Round trip between two threads: the median of 20 averages over 1000. */
+static double probe(void)
+{
+    pthread_t thread;
+    double best = 1e9;
+
+    atomic_store(&ping, 0);
+    atomic_store(&pong, 0);
+    if (pthread_create(&thread, NULL, answer, NULL) != 0)
+        return 0;
+    for (uint32_t block = 0; block < 20; block++) {
+        uint64_t start = now_ns();
+        for (uint32_t i = block * 1000 + 1; i <= (block + 1) * 1000; i++) {
+            atomic_store_explicit(&ping, i, memory_order_release);
+            while (atomic_load_explicit(&pong, memory_order_acquire) != i)
+                ;
+        }
+        double ns = (double)(now_ns() - start) / 1000;
+        if (ns < best)
+            best = ns;
+    }
+    (void)pthread_join(thread, NULL);
+    return best;
+}
+
+static bool start_peer(struct peer *peer, const char *name, const char *path)
+{
+    int in[2], out[2];
+
+    if (access(path, X_OK) != 0 || pipe(in) != 0 || pipe(out) != 0)
+        return false;
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)dup2(in[0], 0);
+        (void)dup2(out[1], 1);
+        (void)close(in[1]);
+        (void)close(out[0]);
+        (void)execl(path, path, (char *)NULL);
+        _exit(127);
+    }
+    (void)close(in[0]);
+    (void)close(out[1]);
+    peer->name = name;
+    peer->to = fdopen(in[1], "w");
+    peer->from = fdopen(out[0], "r");
+    return pid > 0 && peer->to != NULL && peer->from != NULL;
+}
+
+/* Nanoseconds a task, or a negative number. */
+static double ask(struct peer *peer, const char *shape, uint64_t ns)
+{
+    char line[64];
+    double value;
+
+    (void)fprintf(peer->to, "%s %llu\n", shape, (unsigned long long)ns);
+    (void)fflush(peer->to);
+    if (fgets(line, sizeof(line), peer->from) == NULL || sscanf(line, "%lf", &value) != 1)
+        return -1;
+    return value;
+}
+
+/* Elapsed x cores / tasks at the smallest kernel that keeps 50 % efficiency. */
+static double metg(struct peer *peer)
+{
+    double best = -1;
+    for (double g = 20000; g >= 20; g *= 0.8) {
+        double wall = ask(peer, "metg", (uint64_t)g);
+        if (wall < 0)
+            return -1;
+        if (g / (wall * 2) < 0.5)
+            break;
+        best = wall * 2;
+    }
+    return best;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(const double *values, int n)
+{
+    double copy[MAX_SLICES];
+    memcpy(copy, values, (size_t)n * sizeof(*copy));
+    qsort(copy, (size_t)n, sizeof(*copy), by_value);
+    return copy[n / 2];
+}
+
+static void measure(struct peer *peers, int count, int slices)
+{
+    for (int s = 0; s < slices; s++) {
+        double before = probe();
+        for (int k = 0; k < SHAPES; k++) {
+            for (int p = 0; p < count; p++)
+                peers[p].ns[k][s] = k == 5 ? metg(&peers[p]) : ask(&peers[p], shape_names[k], 0);
+        }
+        double after = probe();
+        const char *place = before < NEAR_NS && after < NEAR_NS   ? "near"
+                            : before > NEAR_NS && after > NEAR_NS ? "far"
+                                                                  : "moved";
+        printf("slice %d: round trip %.0f and %.0f ns: %s\n", s + 1, before, after, place);
+    }
+}
+
+static void print_table(const struct peer *peers, int count, int slices)
+{
+    printf("%-16s", "ns a task");
+    for (int k = 0; k < SHAPES; k++)
+        printf("%10s", shape_names[k]);
+    printf("\n");
+    for (int p = 0; p < count; p++) {
+        printf("%-16s", peers[p].name);
+        for (int k = 0; k < SHAPES; k++)
+            printf("%10.1f", median(peers[p].ns[k], slices));
+        printf("\n");
+    }
+    printf("%-16s", "target");
+    for (int k = 0; k < SHAPES; k++)
+        printf("%10.0f", targets[k]);
+    printf("\n");
+}
+
+/* Every slice must keep the gate. */
+static int check_gate(const struct peer *peers, int count, int slices)
+{
+    int gcc = -1, failed = 0;
+
+    for (int p = 1; p < count; p++) {
+        if (strcmp(peers[p].name, "gcc OpenMP") == 0)
+            gcc = p;
+    }
+    if (gcc < 0) {
+        printf("gate: not measured, gcc's OpenMP is not here\n");
+        return 0;
+    }
+    for (int k = 0; k < 5; k++) {
+        double worst = 0;
+        for (int s = 0; s < slices; s++) {
+            double ratio = peers[0].ns[k][s] / peers[gcc].ns[k][s];
+            if (ratio > worst)
+                worst = ratio;
+            if (peers[0].ns[k][s] < 0 || peers[gcc].ns[k][s] < 0)
+                failed = 1;
+        }
+        printf("gate %-6s worst ratio %.3f, at most %.2f: %s\n", shape_names[k], worst, gates[k],
+               worst <= gates[k] ? "kept" : "MISSED");
+        if (worst > gates[k])
+            failed = 1;
+    }
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    static struct peer peers[MAX_PEERS];
+    static const char *const names[][2] = {{"simpler", "peer_simpler"},
+                                           {"gcc OpenMP", "peer_openmp"},
+                                           {"LLVM OpenMP", "peer_openmp_llvm"},
+                                           {"oneTBB flow", "peer_tbb"},
+                                           {"StarPU", "peer_starpu"}};
+    char path[4096];
+    int slices = argc > 1 ? atoi(argv[1]) : 5;
+    int count = 0;
+
+    if (slices < 1 || slices > MAX_SLICES) {
+        (void)fprintf(stderr, "bench_shapes: SLICES is a number from 1 to %d\n", MAX_SLICES);
+        return 2;
+    }
+    const char *slash = strrchr(argv[0], '/');
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        (void)snprintf(path, sizeof(path), "%.*s/%s", slash == NULL ? 1 : (int)(slash - argv[0]),
+                       slash == NULL ? "." : argv[0], names[i][1]);
+        if (start_peer(&peers[count], names[i][0], path))
+            count++;
+        else
+            printf("%s: not here\n", names[i][0]);
+    }
+    if (count == 0 || strcmp(peers[0].name, "simpler") != 0)
+        return 1;
+    measure(peers, count, slices);
+    print_table(peers, count, slices);
+    return check_gate(peers, count, slices);
+}

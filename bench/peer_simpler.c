@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The shapes on this project's runtime: hazards all, a window of 4096, 256 tasks a scope. */
+#include "shapes.h"
+
+#include "simpler/simpler.h"
+
+enum { EMPTY, INC, WAVE, JOIN, STENCIL };
+
+static struct simpler_tensor all_cells;
+static struct simpler_worker *worker;
+static uint32_t handle;
+
+static struct bench_cell *cell_of(const int64_t *args, uint32_t i)
+{
+    return simpler_kernel_data(args, i);
+}
+
+static int kernel_empty(int64_t *args)
+{
+    (void)args;
+    return 0;
+}
+
+static int kernel_inc(int64_t *args)
+{
+    bench_inc(cell_of(args, 0));
+    return 0;
+}
+
+static int kernel_wave(int64_t *args)
+{
+    bench_wave(cell_of(args, 0), cell_of(args, 1), cell_of(args, 2), cell_of(args, 3));
+    return 0;
+}
+
+static int kernel_join(int64_t *args)
+{
+    bench_join(cell_of(args, 0), cell_of(args, 1), cell_of(args, 2));
+    return 0;
+}
+
+static int kernel_stencil(int64_t *args)
+{
+    bench_stencil(cell_of(args, 0), cell_of(args, 1), cell_of(args, 2), cell_of(args, 3),
+                  (uint64_t)args[4]);
+    return 0;
+}
+
+/* The view of one cell; a program with many of them keeps one descriptor and moves it. */
+static struct simpler_tensor view(const struct bench_cell *cell)
+{
+    struct simpler_tensor t = all_cells;
+    t.start_offset = (uint64_t)(cell - bench_cells) * (sizeof(*cell) / 8);
+    t.shape[0] = sizeof(*cell) / 8;
+    t.extent = sizeof(*cell) / 8;
+    return t;
+}
+
+static void submit_plain(struct simpler_orch *orch, const char *shape)
+{
+    struct simpler_task_args args;
+    bool empty = shape[0] == 'e', own = shape[0] == 'o';
+
+    for (uint32_t i = 0; i < BENCH_TASKS; i += 256) {
+        SIMPLER_SCOPE(orch)
+        {
+            for (uint32_t k = i; k < i + 256 && k < BENCH_TASKS; k++) {
+                struct simpler_tensor t = view(&bench_cells[own ? k : 0]);
+                simpler_task_args_reset(&args);
+                if (!empty)
+                    simpler_task_args_add_inout(&args, &t);
+                (void)simpler_orch_submit_aiv(orch, empty ? EMPTY : INC, &args, NULL);
+            }
+        }
+    }
+}
+
+static void submit_wave(struct simpler_orch *orch)
+{
+    struct simpler_task_args args;
+    for (uint32_t i = 1; i <= BENCH_SIDE; i++) {
+        SIMPLER_SCOPE(orch)
+        {
+            for (uint32_t j = 1; j <= BENCH_SIDE; j++) {
+                struct simpler_tensor t[4] = {
+                    view(bench_grid(i - 1, j)), view(bench_grid(i, j - 1)),
+                    view(bench_grid(i - 1, j - 1)), view(bench_grid(i, j))};
+                simpler_task_args_reset(&args);
+                simpler_task_args_add_input(&args, &t[0]);
+                simpler_task_args_add_input(&args, &t[1]);
+                simpler_task_args_add_input(&args, &t[2]);
+                simpler_task_args_add_output(&args, &t[3]);
+                (void)simpler_orch_submit_aiv(orch, WAVE, &args, NULL);
+            }
+        }
+    }
+}
+
+static void submit_tree(struct simpler_orch *orch)
+{
+    struct simpler_task_args args;
+    for (uint32_t i = BENCH_LEAVES; i < 2 * BENCH_LEAVES; i++) {
+        struct simpler_tensor t = view(&bench_cells[i]);
+        simpler_task_args_reset(&args);
+        simpler_task_args_add_inout(&args, &t);
+        (void)simpler_orch_submit_aiv(orch, INC, &args, NULL);
+    }
+    for (uint32_t i = BENCH_LEAVES - 1; i > 0; i--) {
+        struct simpler_tensor t[3] = {view(&bench_cells[2 * i]), view(&bench_cells[2 * i + 1]),
+                                      view(&bench_cells[i])};
+        simpler_task_args_reset(&args);
+        simpler_task_args_add_input(&args, &t[0]);
+        simpler_task_args_add_input(&args, &t[1]);
+        simpler_task_args_add_output(&args, &t[2]);
+        (void)simpler_orch_submit_aiv(orch, JOIN, &args, NULL);
+    }
+}
+
+static void submit_metg(struct simpler_orch *orch, uint64_t ns)
+{
+    struct simpler_task_args args;
+    for (uint32_t s = 1; s <= BENCH_STEPS; s++) {
+        for (uint32_t i = 0; i < BENCH_WIDTH; i++) {
+            struct simpler_tensor t[4] = {
+                view(bench_row(s - 1, bench_left(i))), view(bench_row(s - 1, i)),
+                view(bench_row(s - 1, bench_right(i))), view(bench_row(s, i))};
+            simpler_task_args_reset(&args);
+            simpler_task_args_add_input(&args, &t[0]);
+            simpler_task_args_add_input(&args, &t[1]);
+            simpler_task_args_add_input(&args, &t[2]);
+            simpler_task_args_add_output(&args, &t[3]);
+            simpler_task_args_add_scalar(&args, SIMPLER_SCALAR(ns));
+            (void)simpler_orch_submit_aiv(orch, STENCIL, &args, NULL);
+        }
+    }
+}
+
+struct job {
+    const char *shape;
+    uint64_t ns;
+};
+
+static void orchestrate(struct simpler_orch *orch, const struct simpler_orch_args *args)
+{
+    const struct job *job = args->user;
+    if (strcmp(job->shape, "wave") == 0)
+        submit_wave(orch);
+    else if (strcmp(job->shape, "tree") == 0)
+        submit_tree(orch);
+    else if (strcmp(job->shape, "metg") == 0)
+        submit_metg(orch, job->ns);
+    else
+        submit_plain(orch, job->shape);
+}
+
+static int run(const char *shape, uint64_t ns)
+{
+    struct job job = {shape, ns};
+    struct simpler_orch_args args = {NULL, 0, 0, NULL, &job};
+    struct simpler_call_config config = SIMPLER_CALL_CONFIG_INIT;
+    uint32_t words = BENCH_CELLS * (uint32_t)(sizeof(*bench_cells) / 8);
+
+    if (simpler_tensor_init(&all_cells, bench_cells, &words, 1, SIMPLER_DTYPE_UINT64) != 0)
+        return 0;
+    config.aicpu_thread_num = BENCH_THREADS;
+    config.hazards = SIMPLER_HAZARDS_ALL;
+    for (int r = 0; r < CHIP_MAX_RING_DEPTH; r++)
+        config.runtime_env.ring_task_window[r] = 4096;
+    return simpler_worker_run(worker, handle, &args, &config, NULL) == 0;
+}
+
+int main(void)
+{
+    static const struct simpler_kernel kernels[] = {
+        {EMPTY, SIMPLER_CORE_AIV, "empty", kernel_empty, NULL, 0},
+        {INC, SIMPLER_CORE_AIV, "inc", kernel_inc, NULL, 0},
+        {WAVE, SIMPLER_CORE_AIV, "wave", kernel_wave, NULL, 0},
+        {JOIN, SIMPLER_CORE_AIV, "join", kernel_join, NULL, 0},
+        {STENCIL, SIMPLER_CORE_AIV, "stencil", kernel_stencil, NULL, 0},
+    };
+    struct simpler_callable callable = {"shapes", orchestrate, __FILE__, __LINE__, kernels, 5, 0};
+
+    if (simpler_worker_open(NULL, &worker) != 0 ||
+        simpler_worker_register(worker, &callable, &handle) != 0)
+        return 1;
+    int rc = bench_serve(run);
+    simpler_worker_close(worker);
+    return rc;
+}
