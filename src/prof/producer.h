@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_PROF_PRODUCER_H
+#define SIMPLER_PROF_PRODUCER_H
+
+/*
+ * The device's side: one thread appends fixed-size records to a buffer that it
+ * owns, publishes full buffers and takes empty ones.  An append is a bounds
+ * check and plain stores; no allocation, no lock, no system call.  Only at a
+ * buffer switch a thread may wait, at its own gate, for the host; after the
+ * host-crash time-out it drops, counted by cause, until the host takes
+ * something again.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/prof_wire.h"
+
+/* One (lane, kind) as its thread sees it; the thread's alone. */
+struct simpler_producer {
+    struct simpler_prof_header *header;
+    struct simpler_prof_state *state;
+    struct simpler_prof_ready_lane *lane;
+    struct simpler_prof_ready_entry *entries;
+    struct simpler_prof_buffer *buffer; /* NULL: none held */
+    uint8_t *next;                      /* where the next record goes */
+    uint32_t count;                     /* records in buffer */
+    uint32_t capacity;
+    uint32_t record_bytes;
+    uint32_t run_epoch;
+    uint32_t lane_index;
+    uint32_t kind;
+    uint32_t heartbeat; /* of the expiry; meaningful while dropping */
+    bool dropping;      /* a gate expired and the host has not moved since */
+    uint64_t payloads;  /* payload records in buffer */
+};
+
+/*
+ * Attaches to a region at the start of an enabled run: resets the four
+ * counters, takes over the held buffer and stamps it with @run_epoch.
+ */
+void simpler_producer_attach(struct simpler_producer *producer, struct simpler_prof_header *header,
+                             uint32_t lane, uint32_t kind, uint32_t run_epoch);
+
+/* After every producer of the run has attached: the run's accounting is initialised. */
+void simpler_producer_publish_epoch(struct simpler_prof_header *header, uint32_t run_epoch);
+
+/* The slow part of reserve: switch buffers, wait at the gate, count a loss. */
+void *simpler_producer_switch(struct simpler_producer *producer);
+
+/* Room for one record, or NULL when it is dropped (and counted). */
+SIMPLER_INLINE void *simpler_producer_reserve(struct simpler_producer *producer)
+{
+    if (SIMPLER_LIKELY(producer->count < producer->capacity))
+        return producer->next;
+    return simpler_producer_switch(producer);
+}
+
+/* The record that was reserved is complete. */
+SIMPLER_INLINE void simpler_producer_commit(struct simpler_producer *producer)
+{
+    uint32_t total = atomic_load_explicit(&producer->state->total, memory_order_relaxed);
+    producer->next += producer->record_bytes;
+    producer->count++;
+    /* A single writer: a load and a store; clamped. */
+    atomic_store_explicit(&producer->state->total, total + (total != UINT32_MAX),
+                          memory_order_relaxed);
+    /* R4, release: the monitor and the recovery read below count. */
+    atomic_store_explicit(&producer->buffer->count, producer->count, memory_order_release);
+}
+
+/* A record that the collector itself refuses (counted in total and dropped_other). */
+void simpler_producer_refuse(struct simpler_producer *producer);
+
+/* Publishes a partial buffer; false when it was dropped at the gate. */
+bool simpler_producer_flush(struct simpler_producer *producer);
+
+/* The last flush of the run: after it the lane's end is proved (R3). */
+void simpler_producer_finish(struct simpler_producer *producer);
+
+#endif

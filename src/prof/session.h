@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_PROF_SESSION_H
+#define SIMPLER_PROF_SESSION_H
+
+/*
+ * One collector's collection: memory, threads and accounting.
+ *
+ *     open     region, buffers, filled free queues; threads start
+ *     admit    a run: its epoch, the host's own window cleared
+ *     close    of a run: by the ends of its lanes (decide) it drains, recovers,
+ *              reads the accounting once, and leaves threads resident
+ *     fini     threads joined, memory freed
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "platform/transport.h"
+#include "prof/client.h"
+
+struct simpler_prof_session;
+
+struct simpler_prof_session_config {
+    const struct simpler_prof_client *client;
+    void *self; /* handed to the client's functions */
+    const struct simpler_transport_ops *transport;
+    uint32_t lane_count;
+    uint32_t ready_depth; /* a power of two */
+    struct simpler_prof_kind kind[SIMPLER_PROF_MAX_KINDS];
+    uint64_t backstop_ns; /* 0: 30 s */
+};
+
+/* How a producer lane ended. */
+enum simpler_lane_end {
+    SIMPLER_LANE_COMPLETE = 0, /* its thread returned from its entry */
+    SIMPLER_LANE_STOPPED = 1,  /* it stored "last flush done", or was revoked inside a kernel */
+    SIMPLER_LANE_UNPROVED = 2
+};
+
+/* What the ends of the lanes allow; one function decides (prof/verdict.c). */
+struct simpler_prof_verdict {
+    bool may_drain;   /* chase device publications */
+    bool may_read;    /* the shared accounting */
+    bool may_recover; /* the producers' unpublished buffers */
+    bool may_export;  /* a file that is complete */
+    bool may_free;    /* device memory */
+};
+struct simpler_prof_verdict simpler_prof_decide(const enum simpler_lane_end *ends, uint32_t count);
+
+/* A run's numbers, by cause; valid after a close that may read. */
+struct simpler_prof_accounting {
+    bool known;     /* checked: the epoch is this run's, no counter saturated, sums fit */
+    bool epoch_ok;  /* the producers were initialised by this run */
+    uint64_t total; /* attempted on the device */
+    uint64_t dropped_no_free, dropped_ready_full, dropped_other;
+    uint64_t received;      /* records handed to collect for this run, recovered ones included */
+    uint64_t refused_epoch; /* records of another epoch, never imported */
+};
+
+int simpler_prof_session_open(const struct simpler_prof_session_config *config,
+                              struct simpler_prof_session **out);
+void simpler_prof_session_close(struct simpler_prof_session *session);
+
+/* Device address of the header; what set_platform_..._base gets. */
+uint64_t simpler_prof_session_device_base(const struct simpler_prof_session *session);
+/* The collector's own block, host side (after a fetch). */
+void *simpler_prof_session_client_block(struct simpler_prof_session *session);
+
+/* A run with number @run_epoch (from 1) is about to start. */
+void simpler_prof_session_admit(struct simpler_prof_session *session, uint32_t run_epoch);
+
+/*
+ * The run's end.  With proof: every published buffer is collected, held buffers
+ * are recovered, the accounting is copied once.  Threads stay.  Without: what the
+ * host owns is finished, nothing shared is read.
+ */
+int simpler_prof_session_quiesce(struct simpler_prof_session *session,
+                                 const enum simpler_lane_end *ends,
+                                 struct simpler_prof_accounting *out);
+
+#endif
