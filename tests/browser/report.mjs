@@ -275,6 +275,63 @@ async function keyboard(scheme) {
   await visit.close();
 }
 
+// Hover works in the modal too, and its words are not behind the dialog.
+async function modalHover() {
+  const lines = JSON.parse(await readFile(join(directory, 'healthy.series.json'), 'utf8'));
+  const visit = await Visit.open(browser, url('healthy'));
+  const { page } = visit;
+  await page.locator('svg.chart[data-resource="heap"]').first().click();
+  await page.waitForTimeout(100);
+  const chart = page.locator('#chart-modal svg.chart');
+  const box = await chart.boundingBox();
+  await page.mouse.move(box.x + box.width * 0.7, box.y + box.height * 0.4);
+  const got = tooltip(await page.locator('#tip').innerText());
+  const line = lines.find((l) => l.resource === 'heap' && l.ring === 0 && l.metric === got.metric);
+  checks.equal(got.value, line?.values[got.index], 'modal hover: value');
+  const area = await page.locator('#tip').boundingBox();
+  const onTop = await page.evaluate(([x, y]) => {
+    document.getElementById('tip').style.pointerEvents = 'auto';
+    return document.elementFromPoint(x, y)?.closest('#tip') !== null;
+  }, [area.x + area.width / 2, area.y + area.height / 2]);
+  checks.that(onTop, 'modal hover: the tooltip lies above the dialog');
+  quiet(visit, 'modal hover');
+  await visit.close();
+}
+
+// Plain inputs: a filter of scopes, tables that sort by exact numbers.
+async function inputs() {
+  const visit = await Visit.open(browser, url('wide'));
+  const { page } = visit;
+  const rows = page.locator('#sites tbody tr');
+  const all = await rows.count();
+  await page.locator('#scope-filter').fill('model.cpp:13');
+  const left = page.locator('#sites tbody tr:visible');
+  checks.equal(await left.count(), 1, 'filter: rows left');
+  checks.that((await left.first().innerText()).includes('model.cpp:13'), 'filter: the right row');
+  await page.locator('#scope-filter').fill('');
+  checks.equal(await left.count(), all, 'filter: empty shows all');
+  const heads = page.locator('#top-peaks thead th');
+  for (let i = 0; i < await heads.count(); i++) {
+    const name = (await heads.nth(i).innerText()).trim();
+    if (!name.startsWith('Peak'))
+      continue;
+    const values = () => page.locator(`#top-peaks tbody tr td:nth-child(${i + 1}) data`)
+      .evaluateAll((list) => list.map((d) => d.value));
+    const want = (await values()).map(BigInt).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+    const seen = [];
+    for (let click = 0; click < 2; click++) {
+      await heads.nth(i).locator('button').focus();
+      await page.keyboard.press('Enter');
+      seen.push((await values()).join());
+    }
+    seen.sort();
+    checks.equal(seen.join(' '), [want.join(), [...want].reverse().join()].sort().join(' '),
+      'sort: both ways, exact beyond 2^53');
+  }
+  quiet(visit, 'inputs');
+  await visit.close();
+}
+
 const luminance = (rgb) => {
   const [r, g, b] = rgb.match(/[\d.]+/g).map(Number).map((v) => {
     const c = v / 255;
@@ -341,6 +398,11 @@ async function print() {
   checks.that(luminance((await painted(page))[0][2]) > 0.8, 'print: white paper in the dark theme');
   const shown = await page.locator('svg.chart:visible').count();
   checks.equal(shown, await page.locator('svg.chart').count(), 'print: every chart is on paper');
+  const single = await Visit.open(browser, url('one'), { media: { media: 'print' } });
+  await single.page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+  checks.equal(await single.page.locator('svg.chart:visible').count(),
+    await single.page.locator('svg.chart').count(), 'print: panels of one scope too');
+  await single.close();
   checks.that((await page.pdf()).length > 10000, 'print: makes a PDF');
   await visit.close();
 }
@@ -397,7 +459,7 @@ async function opening() {
 
 for (const name of NAMES)
   await numbers(name);
-for (const step of [strictPolicy, noScript, hover, hoverPeak, modal, () => keyboard('light'),
+for (const step of [strictPolicy, noScript, hover, hoverPeak, modal, modalHover, inputs, () => keyboard('light'),
   () => keyboard('dark'), themes, print, widths, hostile, opening])
   await step();
 await browser.close();

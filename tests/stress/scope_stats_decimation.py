@@ -48,7 +48,7 @@ def shape(rng, n, top):
 
 def make(rng):
     """(bytes, {(resource, ring, metric): [value]}, {ring: [site]}) of one file."""
-    n = rng.choice((1, 2, 3, 60, 511, 513, 700, 1024, 1025, 1500, 2500))
+    n = rng.choice((1, 2, 3, 60, 200, 385, 400, 511, 513, 700, 1025, 1800))
     top = rng.choice((3, 1000, 1 << 20, (1 << 53) + 5, 1 << 58))
     if n * top >= 1 << 64:
         top = (1 << 63) // n
@@ -85,21 +85,35 @@ def make(rng):
 
 CHART = re.compile(r'<svg [^>]*class="chart"[^>]*data-resource="(\w+)" data-ring="(\w+)"'
                    r'[^>]*data-top="([^"]*)"')
-PLOT = re.compile(r'<polyline[^>]*data-metric="(\w+)"[^>]* points="([^"]*)" data-points="([^"]*)"')
+PLOT = re.compile(r'(?:<polygon class="band [^>]* points="([^"]*)"/>\s*)?'
+                  r'<polyline[^>]*data-metric="(\w+)"[^>]* points="([^"]*)" data-points="([^"]*)"')
 
 
 def charts(page):
-    """{(resource, ring, metric): (y top, drawn coordinates, exact points)}"""
+    """{(resource, ring, metric): (y top, line, band and line, exact points)}"""
     out = {}
     heads = list(CHART.finditer(page))
     for head, following in zip(heads, heads[1:] + [None]):
         body = page[head.end():following.start() if following else len(page)]
-        for line in PLOT.finditer(body):
-            coordinates = [float(c) for c in line.group(2).split()]
-            points = [tuple(map(int, p.split(","))) for p in line.group(3).split(";")]
-            out[head.group(1), head.group(2), line.group(1)] = (
-                float(head.group(3)), list(zip(coordinates[::2], coordinates[1::2])), points)
+        for plot in PLOT.finditer(body):
+            line, band = (places(plot.group(3)), places(plot.group(1) or ""))
+            points = [tuple(map(int, p.split(","))) for p in plot.group(4).split(";")]
+            out[head.group(1), head.group(2), plot.group(2)] = (
+                float(head.group(3)), line, band + line, points)
     return out
+
+
+def places(text):
+    numbers = [round(float(c)) for c in text.split()]
+    return list(zip(numbers[::2], numbers[1::2]))
+
+
+def inside(places_, others):
+    """Each place is one of the others, or a pixel beside it: coordinates are rounded."""
+    for x, y in places_ - others:
+        if not any((x + dx, y + dy) in others for dx in (-1, 0, 1) for dy in (-1, 0, 1)):
+            return False
+    return True
 
 
 def keeps_extremes(drawn, values, widest):
@@ -148,27 +162,42 @@ def check_columns(points, values):
 
 
 def check_line(key, drawn, values, sites, chart_peak):
-    top, coordinates, points = drawn
+    top, line, shape_, points = drawn
     n, peak = len(values), max(values)
     want_top = chart_peak * 1.1 if chart_peak else 1
     if abs(top - want_top) > 1e-9 * want_top:
         return "y goes to %r, not 1.1 * %d" % (top, chart_peak)
-    if len(coordinates) != len(points) or [p[0] for p in points] != sorted({p[0] for p in points}):
-        return "points are not one for one in the order of the scopes"
-    for (x, y), point in zip(coordinates, points):
+    if [p[0] for p in points] != sorted({p[0] for p in points}):
+        return "points are not in the order of the scopes"
+    for point in points:
         index, value = point[:2]
         if index >= n or values[index] != value:
             return "a point that is not in the data: %r" % (point,)
         want = sites[index]
         if (point[2:] != want) if key[0] == "tensormap" else (point[2] != want):
             return "site or ring of point %r is not %r" % (point, want)
-        if n > 1 and abs(x - 2000 * index / (n - 1)) > 1:
-            return "x of point %r is %r" % (point, x)
-        if abs(y - 1000 * (1 - value / want_top)) > 1:
-            return "y of point %r is %r" % (point, y)
     if peak not in [p[1] for p in points] or min(values) not in [p[1] for p in points]:
-        return "the peak or the minimum is not drawn"
-    return check_columns(points, values)
+        return "the peak or the minimum is not among the points"
+    return (check_places(line, shape_, points, n, peak, want_top)
+            or check_columns(points, values))
+
+
+def check_places(line, shape_, points, n, peak, top):
+    """Every point is drawn, by the line or the band; nothing else is."""
+    def place(point):
+        x = 2000 * point[0] / (n - 1) if n > 1 else None
+        return x, 1000 * (1 - point[1] / top)
+    if n == 1:
+        return None if abs(line[0][1] - place(points[0])[1]) <= 1 else "y of the one point"
+    want = {(round(x), round(y)) for x, y in map(place, points)}
+    if not inside(set(shape_), want):
+        return "something is drawn that is no point"
+    if not inside(want, set(shape_)):
+        return "a point is not drawn"
+    if not any(p[1] == peak and place(p)[0] - 1 <= x <= place(p)[0] + 1
+               and abs(y - place(p)[1]) <= 1 for p in points for x, y in line):
+        return "the line does not reach the peak"
+    return None
 
 
 def names(page):
