@@ -162,7 +162,8 @@ static int bench_serve(bench_run_fn run)
     uint64_t expected[6];
     char line[128], shape[64];
 
-    bench_cells = aligned_alloc(64, BENCH_CELLS * sizeof(*bench_cells));
+    bench_cells =
+        (struct bench_cell *)aligned_alloc(64, BENCH_CELLS * sizeof(struct bench_cell));
     if (bench_cells == NULL)
         return 1;
     for (int i = 0; i < 6; i++)

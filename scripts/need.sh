@@ -61,6 +61,8 @@ for group in "$@"; do
     bench)
         want program clang clang
         want file "/usr/lib/llvm-*/lib/libomp.so*" libomp-dev
+        want header oneapi/tbb/flow_graph.h libtbb-dev
+        want file "/usr/include/starpu/*/starpu.h" libstarpu-dev
         want program valgrind valgrind
         ;;
     lint)

@@ -181,7 +181,8 @@ static void advise_ring(const struct simpler_orch *orch, int code, uint32_t r, c
     }
     if (value > now)
         append(text, bytes,
-               "remedy: %s[%u] = %llu is the smallest legal value that is enough (it is %llu)\n",
+               "remedy: %s[%u] = %llu is the smallest legal value that is enough for all that was "
+               "submitted (it is %llu)\n",
                knob, r, (unsigned long long)value, (unsigned long long)now);
 }
 
@@ -191,8 +192,8 @@ static void advise(const struct simpler_orch *orch, int code, char *text, size_t
         return;
     if (code == SIMPLER_CODE_TENSORMAP_OVERFLOW) {
         append(text, bytes,
-               "remedy: tensormap = %llu is the smallest legal value that is enough (it is "
-               "%llu)\n",
+               "remedy: tensormap = %llu is the smallest legal value that is enough for all that "
+               "was submitted (it is %llu)\n",
                (unsigned long long)orch->needed_map,
                (unsigned long long)orch->device->run->env.tensormap);
         return;
