@@ -222,9 +222,8 @@ int simpler_dump_check_run(struct simpler_dump_manifest *m,
     c.bin = &payload->info;
     c.header = simpler_dump_manifest_header(m);
     simpler_dump_manifest_rewind(m);
-    int rc = simpler_extent_sort_init(&c.extents, SIMPLER_EXTENT_RUN);
-    if (rc == 0)
-        rc = check_all(&c, m);
+    simpler_extent_sort_init(&c.extents, SIMPLER_EXTENT_RUN);
+    int rc = check_all(&c, m);
     simpler_extent_sort_fini(&c.extents);
     if (rc == 0)
         *out = c.result;

@@ -11,8 +11,11 @@
 #include "base/alloc.h"
 #include "simpler/status.h"
 
+/* No larger than the whole needs. */
 static int open_window(struct simpler_dump_source *s, size_t capacity)
 {
+    if (s->total < capacity)
+        capacity = (size_t)s->total + 1;
     s->window = simpler_alloc_zeroed(capacity, 1);
     s->capacity = capacity;
     return s->window == NULL ? SIMPLER_ENOMEM : 0;

@@ -32,12 +32,10 @@ static int compare(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-int simpler_extent_sort_init(struct simpler_extent_sort *s, size_t run_capacity)
+void simpler_extent_sort_init(struct simpler_extent_sort *s, size_t run_capacity)
 {
     memset(s, 0, sizeof(*s));
     s->run_capacity = run_capacity;
-    s->run = simpler_alloc_zeroed(run_capacity, sizeof(*s->run));
-    return s->run == NULL ? SIMPLER_ENOMEM : 0;
 }
 
 void simpler_extent_sort_fini(struct simpler_extent_sort *s)
@@ -69,10 +67,23 @@ static int spill_run(struct simpler_extent_sort *s)
     return 0;
 }
 
+static int grow_run(struct simpler_extent_sort *s)
+{
+    size_t wanted = s->allocated == 0 ? 256 : 2 * s->allocated;
+    wanted = wanted < s->run_capacity ? wanted : s->run_capacity;
+    struct simpler_extent *run = simpler_alloc_resize(s->run, wanted, sizeof(*run));
+
+    if (run == NULL)
+        return SIMPLER_ENOMEM;
+    s->run = run;
+    s->allocated = wanted;
+    return 0;
+}
+
 int simpler_extent_sort_add(struct simpler_extent_sort *s, const struct simpler_extent *extent)
 {
-    if (s->used == s->run_capacity) {
-        int rc = spill_run(s);
+    if (s->used == s->allocated) {
+        int rc = s->used == s->run_capacity ? spill_run(s) : grow_run(s);
         if (rc != 0)
             return rc;
     }
@@ -180,7 +191,8 @@ int simpler_extent_sort_each(struct simpler_extent_sort *s, simpler_extent_fn fn
         int rc = s->used > 0 ? spill_run(s) : 0;
         return rc != 0 ? rc : merge_runs(s, fn, user);
     }
-    qsort(s->run, s->used, sizeof(*s->run), compare);
+    if (s->used > 0)
+        qsort(s->run, s->used, sizeof(*s->run), compare);
     for (size_t i = 0; i < s->used; i++)
         fn(user, &s->run[i]);
     return 0;

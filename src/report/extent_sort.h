@@ -21,7 +21,8 @@ struct simpler_extent {
 
 struct simpler_extent_sort {
     size_t run_capacity;
-    size_t used; /* of run[] */
+    size_t allocated; /* of run[], which grows up to run_capacity */
+    size_t used;
     struct simpler_extent *run;
     FILE *spill; /* NULL while one run is enough */
     size_t run_count;
@@ -30,7 +31,7 @@ struct simpler_extent_sort {
 
 typedef void (*simpler_extent_fn)(void *user, const struct simpler_extent *extent);
 
-int simpler_extent_sort_init(struct simpler_extent_sort *s, size_t run_capacity);
+void simpler_extent_sort_init(struct simpler_extent_sort *s, size_t run_capacity);
 /* SIMPLER_EIO: the temporary file; SIMPLER_ENOMEM. */
 int simpler_extent_sort_add(struct simpler_extent_sort *s, const struct simpler_extent *extent);
 /* Calls @fn for each range in order; once, after the last add. */

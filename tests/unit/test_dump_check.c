@@ -42,7 +42,7 @@ static void any_number_is_sorted(void **state)
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         struct simpler_extent_sort sort;
         struct seen seen = {0};
-        assert_int_equal(simpler_extent_sort_init(&sort, 64), 0);
+        simpler_extent_sort_init(&sort, 64);
         for (uint64_t k = 0; k < counts[i]; k++) {
             x = x * 6364136223846793005U + 1442695040888963407U;
             struct simpler_extent extent = {x >> 58, 1, k}; /* many equal offsets */
