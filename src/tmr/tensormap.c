@@ -214,6 +214,13 @@ SIMPLER_INLINE uint32_t kind_of(const struct simpler_tensor *tensor)
     return (uint32_t)tensor->dtype | (uint32_t)tensor->is_contiguous << 16;
 }
 
+SIMPLER_INLINE uint64_t pair_at(const uint32_t *two)
+{
+    uint64_t pair;
+    memcpy(&pair, two, sizeof(pair));
+    return pair;
+}
+
 SIMPLER_INLINE bool slot_matches(const struct simpler_tensormap_slot *slot,
                                  const struct simpler_tensor *tensor)
 {
@@ -221,9 +228,13 @@ SIMPLER_INLINE bool slot_matches(const struct simpler_tensormap_slot *slot,
         return false;
     if (tensor->is_contiguous)
         return true;
-    uint32_t differs = slot->ndims ^ tensor->ndims;
-    for (int i = 0; i < SIMPLER_MAX_DIMS; i++)
-        differs |= (slot->shape[i] ^ tensor->shape[i]) | (slot->stride[i] ^ tensor->stride[i]);
+    uint64_t differs = slot->ndims ^ tensor->ndims;
+    differs |= pair_at(&slot->shape[0]) ^ pair_at(&tensor->shape[0]);
+    differs |= pair_at(&slot->shape[2]) ^ pair_at(&tensor->shape[2]);
+    differs |= slot->shape[4] ^ tensor->shape[4];
+    differs |= pair_at(&slot->stride[0]) ^ pair_at(&tensor->stride[0]);
+    differs |= pair_at(&slot->stride[2]) ^ pair_at(&tensor->stride[2]);
+    differs |= slot->stride[4] ^ tensor->stride[4];
     return differs == 0;
 }
 
@@ -237,12 +248,13 @@ static SIMPLER_NOINLINE void fill_slot(struct simpler_tensormap *map,
     slot->form = 0;
     slot->last_class = 0;
     slot->kind = kind_of(tensor);
+    slot->shift = simpler_dtype_shift(tensor->dtype);
     slot->ndims = tensor->ndims;
     memcpy(slot->shape, tensor->shape, sizeof(slot->shape));
     memcpy(slot->stride, tensor->stride, sizeof(slot->stride));
     simpler_view_form_init(&slot->view, tensor);
     /* A form that hides the start is not for the shortcuts. */
-    slot->extent = slot->view.start_mask != 0 ? tensor->extent : 0;
+    slot->extent = slot->view.start_mask != 0 ? tensor->extent : UINT64_MAX;
 }
 
 /* Where the slot of a tensor is, if it has one. */
@@ -303,39 +315,58 @@ static void find_view(struct simpler_tensormap *map, const struct simpler_tensor
         simpler_tensormap_class_find(map, view);
 }
 
-/*
- * The shortcut: the entry of a view that meets no view but itself, in a buffer
- * whose grids are known to be apart.  0: look at everything.
- */
-SIMPLER_INLINE uint32_t find_entry(struct simpler_tensormap *map,
-                                   const struct simpler_tensor *tensor)
+/* What a shortcut finds of a view: the slot, or nothing, and no more than is known. */
+struct spot {
+    struct simpler_tensormap_slot *slot;
+    uint64_t start;
+    uint32_t buffer;
+    uint32_t class;
+    uint32_t cell;
+    uint32_t entry; /* 0: the cell has none */
+    bool alone;     /* nothing else in the buffer can overlap the entry's box */
+};
+
+/* Class and cell of a view whose form's last class, or whose buffer's only one, holds it. */
+SIMPLER_INLINE bool find_cell(const struct simpler_tensormap *map, struct spot *spot)
+{
+    const struct simpler_tensormap_buffer *buffer = &map->buffer[spot->buffer];
+    bool single = buffer->class_count == 1;
+    spot->class = single ? buffer->classes : spot->slot->last_class;
+    const struct simpler_tensormap_class *class = &map->class[spot->class];
+    if (class->buffer != spot->buffer || class->form != spot->slot->form ||
+        (!single && buffer->loose_count != 0) ||
+        !simpler_view_grid_find(&spot->slot->view, class->origin, spot->start, &spot->cell))
+        return false;
+    spot->entry = simpler_tensormap_probe(map, spot->class, spot->cell);
+    spot->alone = single || (buffer->grids & ~class->apart) == 0;
+    return true;
+}
+
+/* The tensor has been checked: its start is that of a view inside the buffer. */
+SIMPLER_INLINE bool find_spot(struct simpler_tensormap *map, const struct simpler_tensor *tensor,
+                              struct spot *spot)
 {
     struct simpler_tensormap_slot *slot = map->last_slot;
     if (SIMPLER_UNLIKELY(!slot_matches(slot, tensor))) {
         slot = slot_of(map, tensor);
         if (!slot_matches(slot, tensor))
-            return 0;
+            return false;
         map->last_slot = slot;
     }
-    if (SIMPLER_UNLIKELY(tensor->start_offset >> LARGE_BITS != 0))
-        return 0;
-    uint64_t start = tensor->start_offset << simpler_dtype_shift(tensor->dtype);
-    uint32_t b = tensor->addr == map->last_addr
-                     ? map->last_buffer
-                     : simpler_tensormap_class_find_buffer(map, tensor->addr);
-    const struct simpler_tensormap_buffer *buffer = &map->buffer[b];
-    if (buffer->last_start == start && buffer->last_form == slot->form)
-        return buffer->last_entry;
-    uint32_t c = slot->last_class;
-    uint32_t cell;
-    if (buffer->class_count == 1)
-        c = buffer->classes;
-    const struct simpler_tensormap_class *class = &map->class[c];
-    if (class->buffer != b || class->form != slot->form || buffer->loose_count != 0 ||
-        (buffer->grids & ~class->apart) != 0 ||
-        !simpler_view_grid_find(&slot->view, class->origin, start, &cell))
-        return 0;
-    return simpler_tensormap_probe(map, c, cell);
+    spot->slot = slot;
+    spot->start = tensor->start_offset << slot->shift;
+    spot->buffer = tensor->addr == map->last_addr
+                       ? map->last_buffer
+                       : simpler_tensormap_class_find_buffer(map, tensor->addr);
+    const struct simpler_tensormap_buffer *buffer = &map->buffer[spot->buffer];
+    if (buffer->last_start == spot->start && buffer->last_form == slot->form) {
+        spot->entry = buffer->last_entry;
+        spot->class = buffer->classes;
+        spot->cell = 0;
+        spot->alone = true;
+        return true;
+    }
+    return find_cell(map, spot);
 }
 
 /* Edges to the entries of the view and of those that overlap it. */
@@ -358,7 +389,7 @@ static uint32_t own_entry(struct simpler_tensormap *map, struct simpler_tensorma
     uint32_t e = view->entry;
     if (e == 0)
         e = simpler_tensormap_class_make_entry(map, view);
-    simpler_tensormap_entry_touch(map, e);
+    simpler_tensormap_entry_touch(map, &map->entry[e], map->self);
     struct simpler_tensormap_buffer *buffer = &map->buffer[view->buffer];
     if (buffer->class_count == 1 && buffer->loose_count == 0 &&
         map->class[buffer->classes].entries == 1) {
@@ -390,19 +421,14 @@ static void record_writer(struct simpler_tensormap *map, struct simpler_tensorma
     map->entry[e].writer = map->self;
 }
 
-static SIMPLER_NOINLINE void access_any(struct simpler_tensormap *map,
-                                        const struct simpler_tensor *tensor,
-                                        enum simpler_tensor_use use, struct simpler_edge_sink *sink)
+static void access_view(struct simpler_tensormap *map, struct simpler_tensormap_view *view,
+                        enum simpler_tensor_use use, struct simpler_edge_sink *sink)
 {
-    struct simpler_tensormap_view view;
-    bool write = use == SIMPLER_USE_INOUT || use == SIMPLER_USE_OUTPUT_EXISTING;
-    if (tensor->extent == 0 || (!write && use != SIMPLER_USE_INPUT))
-        return;
-    find_view(map, tensor, &view);
+    bool write = use != SIMPLER_USE_INPUT;
     bool ordered = map->track_readers || use != SIMPLER_USE_OUTPUT_EXISTING;
     struct simpler_tensormap_search search = {
         .map = map,
-        .view = &view,
+        .view = view,
         .sink = sink,
         .writers = ordered,
         .readers = write,
@@ -411,39 +437,84 @@ static SIMPLER_NOINLINE void access_any(struct simpler_tensormap *map,
     if (ordered)
         push_edges(&search);
     if (write)
-        record_writer(map, &view, ordered);
+        record_writer(map, view, ordered);
     else if (map->track_readers)
-        record_reader(map, &view);
-    else if (view.buffer != 0)
-        simpler_tensormap_class_release_buffer(map, view.buffer);
+        record_reader(map, view);
+    else if (view->buffer != 0)
+        simpler_tensormap_class_release_buffer(map, view->buffer);
+}
+
+static SIMPLER_NOINLINE void access_any(struct simpler_tensormap *map,
+                                        const struct simpler_tensor *tensor,
+                                        enum simpler_tensor_use use, struct simpler_edge_sink *sink)
+{
+    struct simpler_tensormap_view view;
+    if (tensor->extent == 0)
+        return;
+    find_view(map, tensor, &view);
+    access_view(map, &view, use, sink);
+}
+
+/* Class and cell are known; the entry may be missing, other views may overlap. */
+static SIMPLER_NOINLINE void access_spot(struct simpler_tensormap *map,
+                                         const struct simpler_tensor *tensor,
+                                         enum simpler_tensor_use use,
+                                         struct simpler_edge_sink *sink, struct spot spot)
+{
+    struct simpler_tensormap_view view = {
+        .slot = spot.slot,
+        .addr = tensor->addr,
+        .start = spot.start,
+        .buffer_bytes = tensor->buffer_bytes,
+        .buffer = spot.buffer,
+        .class = spot.class,
+        .cell = spot.cell,
+        .entry = spot.entry,
+    };
+    access_view(map, &view, use, sink);
+}
+
+/* An access to the only entry that can matter; not a write that leaves others in it. */
+SIMPLER_INLINE void access_entry(struct simpler_tensormap *map, uint32_t e, bool write,
+                                 uint64_t self, struct simpler_edge_sink *sink)
+{
+    struct simpler_tensormap_entry *entry = &map->entry[e];
+    uint64_t writer = entry->writer;
+    if (writer != self && simpler_tensormap_is_alive(map, writer))
+        simpler_tensormap_entry_push_alive(sink, writer);
+    if (!write) {
+        if (!map->track_readers && entry->nodes != 0)
+            simpler_tensormap_entry_push_tasks(map, e, sink);
+        if (!map->track_readers || entry->latest == self)
+            return;
+        simpler_tensormap_entry_touch(map, entry, self);
+        simpler_tensormap_entry_add_task(map, e, self);
+        return;
+    }
+    if (entry->nodes != 0) {
+        simpler_tensormap_entry_push_tasks(map, e, sink);
+        simpler_tensormap_entry_clear_tasks(map, e);
+    }
+    entry->writer = self;
+    simpler_tensormap_entry_touch(map, entry, self);
 }
 
 void simpler_tensormap_access(struct simpler_tensormap *map, const struct simpler_tensor *tensor,
                               enum simpler_tensor_use use, uint64_t self,
                               struct simpler_edge_sink *sink)
 {
+    struct spot spot;
+    if (use == SIMPLER_USE_OUTPUT || use == SIMPLER_USE_NO_DEP)
+        return;
     if (self != map->self)
         simpler_tensormap_entry_set_self(map, self);
-    uint32_t e = find_entry(map, tensor);
-    struct simpler_tensormap_entry *entry = &map->entry[e];
-    bool all = map->track_readers;
-    if (e != 0 && (use == SIMPLER_USE_INOUT || (use == SIMPLER_USE_OUTPUT_EXISTING && all))) {
-        simpler_tensormap_entry_push(map, sink, entry->writer);
-        if (entry->nodes != 0) {
-            simpler_tensormap_entry_push_tasks(map, e, sink);
-            simpler_tensormap_entry_clear_tasks(map, e);
-        }
-        simpler_tensormap_entry_touch(map, e);
-        entry->writer = self;
-    } else if (e != 0 && use == SIMPLER_USE_INPUT && all) {
-        simpler_tensormap_entry_push(map, sink, entry->writer);
-        if (entry->latest != self) {
-            simpler_tensormap_entry_touch(map, e);
-            simpler_tensormap_entry_add_task(map, e, self);
-        }
-    } else {
+    if (SIMPLER_UNLIKELY(!find_spot(map, tensor, &spot)))
         access_any(map, tensor, use, sink);
-    }
+    else if (SIMPLER_LIKELY(spot.entry != 0 && spot.alone &&
+                            (map->track_readers || use != SIMPLER_USE_OUTPUT_EXISTING)))
+        access_entry(map, spot.entry, use != SIMPLER_USE_INPUT, self, sink);
+    else
+        access_spot(map, tensor, use, sink, spot);
 }
 
 void simpler_tensormap_lookup(struct simpler_tensormap *map, const struct simpler_tensor *tensor,

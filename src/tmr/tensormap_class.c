@@ -222,15 +222,16 @@ void simpler_tensormap_class_find(struct simpler_tensormap *map,
         view->entry = find_loose_entry(map, view);
     if (view->entry != 0)
         return;
-    for (uint32_t c = buffer->classes; c != 0; c = map->class[c].next) {
-        if (map->class[c].form != slot->form ||
-            !simpler_tensormap_class_cell(map, c, slot, view->start, &view->cell))
-            continue;
-        view->class = c;
-        view->entry = simpler_tensormap_probe(map, c, view->cell);
-        slot->last_class = c;
+    if (!simpler_view_grid_locate(&slot->view, view->start, &view->origin, &view->cell))
         return;
-    }
+    uint32_t c = buffer->classes;
+    while (c != 0 && (map->class[c].form != slot->form || map->class[c].origin != view->origin))
+        c = map->class[c].next;
+    if (c == 0)
+        return;
+    view->class = c;
+    view->entry = simpler_tensormap_probe(map, c, view->cell);
+    slot->last_class = c;
 }
 
 /* Classes whose cells are expected to be few lie side by side in the table. */
@@ -277,21 +278,21 @@ static void forget_apart(struct simpler_tensormap *map, struct simpler_tensormap
     class->tested = class->bit;
 }
 
-static void make_grid(struct simpler_tensormap *map, struct simpler_tensormap_view *view,
-                      uint64_t origin)
+static void make_grid(struct simpler_tensormap *map, struct simpler_tensormap_view *view)
 {
     struct simpler_tensormap_buffer *buffer = &map->buffer[view->buffer];
     uint64_t cells = view->buffer_bytes / view->slot->view.box.span;
     view->class = make_class(map, view->buffer, cells);
     struct simpler_tensormap_class *class = &map->class[view->class];
-    class->origin = origin;
+    class->origin = view->origin;
     class->form = use_form(map, view->slot);
     class->bit = ~buffer->grids & (buffer->grids + 1);
     buffer->grids |= class->bit;
     for (uint32_t i = 0; i < SIMPLER_GRID_LEVELS; i++)
         class->bounds.first[i] = UINT32_MAX;
+    class->apart = class->bit;
+    class->tested = class->bit;
     view->slot->last_class = view->class;
-    simpler_tensormap_class_cell(map, view->class, view->slot, view->start, &view->cell);
 }
 
 static void make_loose(struct simpler_tensormap *map, struct simpler_tensormap_view *view,
@@ -347,9 +348,9 @@ static bool has_grid_left(struct simpler_tensormap *map, uint32_t b)
 static void choose_class(struct simpler_tensormap *map, struct simpler_tensormap_view *view)
 {
     const struct simpler_view_form *form = &view->slot->view;
-    uint64_t origin;
-    if (has_grid_left(map, view->buffer) && simpler_view_grid_origin(form, view->start, &origin)) {
-        make_grid(map, view, origin);
+    if (has_grid_left(map, view->buffer) &&
+        simpler_view_grid_locate(form, view->start, &view->origin, &view->cell)) {
+        make_grid(map, view);
         return;
     }
     uint32_t level = loose_level(form);
@@ -368,7 +369,8 @@ static void extend_bounds(struct simpler_tensormap *map, const struct simpler_te
     class->low = view->start < class->low ? view->start : class->low;
     class->high = end > class->high ? end : class->high;
     if (class->form != SIMPLER_TENSORMAP_LOOSE &&
-        simpler_view_range_add(&class->bounds, form, view->cell))
+        simpler_view_range_add(&class->bounds, form, view->cell) &&
+        map->buffer[class->buffer].class_count > 1)
         forget_apart(map, class);
 }
 

@@ -12,6 +12,7 @@ struct simpler_tensormap_view {
     uint64_t start;        /* byte offset */
     uint64_t buffer_bytes; /* a hint */
     uint32_t buffer;       /* 0: has no entries */
+    uint64_t origin;       /* of its grid, if it can have one */
     uint32_t class;        /* the grid that the view is a cell of; 0: none */
     uint32_t cell;
     uint32_t entry; /* 0: none */
@@ -34,14 +35,5 @@ void simpler_tensormap_class_release(struct simpler_tensormap *map, uint32_t c);
 void simpler_tensormap_class_release_buffer(struct simpler_tensormap *map, uint32_t b);
 /* One entry or class less uses the form. */
 void simpler_tensormap_class_release_form(struct simpler_tensormap *map, uint32_t f);
-
-/* Whether the start is a cell of the class, and which one. */
-SIMPLER_INLINE bool simpler_tensormap_class_cell(const struct simpler_tensormap *map, uint32_t c,
-                                                 const struct simpler_tensormap_slot *slot,
-                                                 uint64_t start, uint32_t *cell)
-{
-    (void)map;
-    return simpler_view_grid_find(&slot->view, map->class[c].origin, start, cell);
-}
 
 #endif

@@ -14,6 +14,8 @@
 
 #include "tmr/tensormap_class.h"
 
+/* Nodes that are not looked at before there are more; at least 3. */
+#define PRUNE_FROM 4
 /* Dead entries that are kept in any case. */
 #define DEAD_KEPT 256
 
@@ -58,8 +60,9 @@ void simpler_tensormap_entry_add_task(struct simpler_tensormap *map, uint32_t e,
     uint32_t n = alloc_node(map);
     struct simpler_tensormap_entry *entry = &map->entry[e];
     struct simpler_tensormap_node *node = &map->node[n];
-    for (int i = 0; i < 2 && entry->nodes != 0; i++)
-        prune_node(map, entry);
+    if (entry->nodes != 0 && map->node[entry->nodes].length >= PRUNE_FROM)
+        for (int i = 0; i < 2; i++)
+            prune_node(map, entry);
     node->task = task;
     node->next = n;
     node->length = 1;

@@ -45,17 +45,26 @@ SIMPLER_INLINE void simpler_tensormap_entry_set_self(struct simpler_tensormap *m
     ring->counted_to = (uint32_t)self + 1;
 }
 
-/* One id to the sink. */
+/* One id of a live task to the sink. */
+SIMPLER_INLINE void simpler_tensormap_entry_push_alive(struct simpler_edge_sink *sink,
+                                                       uint64_t task)
+{
+    uint32_t count = sink->count;
+    if (count != 0 && sink->ids[count - 1] == task)
+        return;
+    if (SIMPLER_UNLIKELY(count == sink->capacity)) {
+        sink->flush(sink);
+        count = sink->count;
+    }
+    sink->ids[count] = task;
+    sink->count = count + 1;
+}
+
 SIMPLER_INLINE void simpler_tensormap_entry_push(const struct simpler_tensormap *map,
                                                  struct simpler_edge_sink *sink, uint64_t task)
 {
-    if (task == map->self || !simpler_tensormap_is_alive(map, task))
-        return;
-    if (sink->count != 0 && sink->ids[sink->count - 1] == task)
-        return;
-    if (sink->count == sink->capacity)
-        sink->flush(sink);
-    sink->ids[sink->count++] = task;
+    if (task != map->self && simpler_tensormap_is_alive(map, task))
+        simpler_tensormap_entry_push_alive(sink, task);
 }
 
 /* Forgets the tasks beside the writer. */
@@ -71,18 +80,21 @@ SIMPLER_INLINE void simpler_tensormap_entry_clear_tasks(struct simpler_tensormap
     map->entry[e].nodes = 0;
 }
 
-/* The current task is the last to use the entry. */
-SIMPLER_INLINE void simpler_tensormap_entry_touch(struct simpler_tensormap *map, uint32_t e)
+/* The task @self, which is the current one, is the last to use the entry. */
+SIMPLER_INLINE void simpler_tensormap_entry_touch(struct simpler_tensormap *map,
+                                                  struct simpler_tensormap_entry *entry,
+                                                  uint64_t self)
 {
-    uint64_t latest = map->entry[e].latest;
-    if (latest == map->self)
+    uint64_t latest = entry->latest;
+    if (latest == self)
         return;
-    if (simpler_tensormap_is_alive(map, latest))
+    entry->latest = self;
+    uint8_t *count = map->self_count;
+    if (SIMPLER_LIKELY(simpler_tensormap_is_alive(map, latest)))
         --*simpler_tensormap_count(map, latest);
     else
         map->used++;
-    ++*map->self_count;
-    map->entry[e].latest = map->self;
+    ++*count;
 }
 
 #endif

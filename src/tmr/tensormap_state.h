@@ -121,10 +121,11 @@ struct simpler_tensormap_form {
 
 /* What makes the form of a tensor, for the forms met last. */
 struct simpler_tensormap_slot {
-    uint64_t extent;     /* 0: the slot is empty */
+    uint64_t extent;     /* 0 or UINT64_MAX: no tensor has this slot */
     uint32_t kind;       /* element type and whether contiguous; then no more is compared */
     uint32_t form;       /* its record, 0: none at present */
     uint32_t last_class; /* a class of that form, or any other */
+    uint32_t shift;      /* log2 of the element's bytes */
     uint32_t ndims;
     uint32_t shape[SIMPLER_MAX_DIMS];
     uint32_t stride[SIMPLER_MAX_DIMS];

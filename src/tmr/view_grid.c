@@ -33,7 +33,7 @@ void simpler_view_form_init(struct simpler_view_form *form, const struct simpler
         form->stride[i] = i < dims ? form->box.stride[i] : 1;
         form->count[i] = i < dims ? form->box.count[i] : form->box.run;
         form->pitch[i] = form->stride[i] * form->count[i];
-        form->reciprocal[i] = UINT64_MAX / form->pitch[i];
+        form->reciprocal[i] = UINT64_MAX / form->pitch[i] + 1;
         form->stride_reciprocal[i] = UINT64_MAX / form->stride[i];
         form->count_reciprocal[i] = UINT64_MAX / form->count[i];
     }
@@ -41,26 +41,29 @@ void simpler_view_form_init(struct simpler_view_form *form, const struct simpler
 }
 
 /*
- * The start modulo the count of each level.  It is unique: steps of an origin
- * are fewer than count, so that those of a cell are fewer than limit and are
- * the start's own.  The cells lie in the lattice that begins at the origin, for
- * a matrix need not begin at a multiple of its row's length.
+ * The origin is the start modulo the count of each level.  It is unique: steps
+ * of an origin are fewer than count, so that those of a cell are fewer than
+ * limit and are the start's own.  The cells lie in the lattice that begins at
+ * the origin, for a matrix need not begin at a multiple of its row's length.
  */
-bool simpler_view_grid_origin(const struct simpler_view_form *form, uint64_t start,
-                              uint64_t *origin)
+bool simpler_view_grid_locate(const struct simpler_view_form *form, uint64_t start,
+                              uint64_t *origin, uint32_t *cell)
 {
     uint64_t rest = start;
     uint64_t residue = 0;
+    uint64_t number = 0;
     if (!form->regular)
         return false;
     for (uint32_t i = 0; i < form->levels; i++) {
-        uint64_t at = rest / form->stride[i];
-        rest %= form->stride[i];
-        if (at / form->count[i] > form->last[i])
+        uint64_t steps = simpler_view_divide(&rest, form->stride[i], form->stride_reciprocal[i]);
+        uint64_t at = simpler_view_divide(&steps, form->count[i], form->count_reciprocal[i]);
+        if (at > form->last[i])
             return false;
-        residue += at % form->count[i] * form->stride[i];
+        residue += steps * form->stride[i];
+        number += at * form->weight[i];
     }
     *origin = residue;
+    *cell = (uint32_t)number;
     return true;
 }
 
@@ -157,8 +160,11 @@ bool simpler_view_range_add(struct simpler_view_range *range, const struct simpl
 {
     bool grown = false;
     for (uint32_t i = 0; i < form->levels; i++) {
-        uint32_t at = cell / form->weight[i];
-        cell %= form->weight[i];
+        uint32_t at = cell;
+        if (i + 1 < form->levels) {
+            at = cell / form->weight[i];
+            cell -= at * form->weight[i];
+        }
         grown = grown || at < range->first[i] || at > range->last[i];
         range->first[i] = at < range->first[i] ? at : range->first[i];
         range->last[i] = at > range->last[i] ? at : range->last[i];

@@ -26,7 +26,7 @@ struct simpler_view_form {
     uint32_t levels;
     bool regular;                             /* strides divide one another: grids exist */
     uint64_t pitch[SIMPLER_GRID_LEVELS];      /* bytes from one cell to the next */
-    uint64_t reciprocal[SIMPLER_GRID_LEVELS]; /* of the pitch */
+    uint64_t reciprocal[SIMPLER_GRID_LEVELS]; /* of the pitch, rounded up */
     uint64_t stride[SIMPLER_GRID_LEVELS];
     uint64_t count[SIMPLER_GRID_LEVELS];
     uint64_t stride_reciprocal[SIMPLER_GRID_LEVELS];
@@ -48,10 +48,10 @@ void simpler_view_form_init(struct simpler_view_form *form, const struct simpler
 
 /*
  * The only grid of @form that has a cell at @start, named by the offset of its
- * cell 0; false: there is none.
+ * cell 0, and the cell; false: there is none.
  */
-bool simpler_view_grid_origin(const struct simpler_view_form *form, uint64_t start,
-                              uint64_t *origin);
+bool simpler_view_grid_locate(const struct simpler_view_form *form, uint64_t start,
+                              uint64_t *origin, uint32_t *cell);
 
 /*
  * The cells inside @bounds that @box at @start may touch; their number,
@@ -81,7 +81,12 @@ SIMPLER_INLINE uint64_t simpler_view_divide(uint64_t *rest, uint64_t by, uint64_
     return quotient + low;
 }
 
-/* Whether the box at @start is a cell, and which one. */
+/*
+ * Whether the box at @start is a cell of the grid, and which one.  False in
+ * doubt: the estimate by a reciprocal that is rounded up is never too low, and
+ * one that is too high (in a buffer beyond 2^64 / pitch bytes, or by a pitch of
+ * 1) leaves a rest that is too large.
+ */
 SIMPLER_INLINE bool simpler_view_grid_find(const struct simpler_view_form *form, uint64_t origin,
                                            uint64_t start, uint32_t *cell)
 {
@@ -89,11 +94,16 @@ SIMPLER_INLINE bool simpler_view_grid_find(const struct simpler_view_form *form,
     uint64_t number = 0;
     if (start < origin)
         return false;
-    for (uint32_t i = 0; i < form->levels; i++) {
-        uint64_t at = simpler_view_divide(&rest, form->pitch[i], form->reciprocal[i]);
+    for (uint32_t i = 0;; i++) {
+        uint64_t pitch = form->pitch[i];
+        uint64_t at = (uint64_t)((simpler_uint128)rest * form->reciprocal[i] >> 64);
+        rest -= at * pitch;
         if (rest >= form->stride[i] || at > form->last[i])
             return false;
-        number += at * form->weight[i];
+        number += at;
+        if (i + 1 == form->levels)
+            break;
+        number *= form->last[i + 1] + UINT64_C(1);
     }
     *cell = (uint32_t)number;
     return true;
