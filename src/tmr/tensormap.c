@@ -173,7 +173,9 @@ void simpler_tensormap_reset(struct simpler_tensormap *map, bool track_readers)
         map->slot[i].last_class = 0;
     }
     map->last_slot = &map->slot[0];
-    map->class[0].buffer = UINT32_MAX; /* in no buffer, not even in none */
+    /* No view is in class 0, and buffer 0 has no last entry. */
+    map->class[0].buffer = SIMPLER_TENSORMAP_NO_BUFFER;
+    map->buffer[0].last_form = UINT32_MAX;
     map->hand = 1;
     map->next_base = 0;
     map->last_addr = UINT64_MAX;
@@ -323,6 +325,7 @@ struct spot {
     uint32_t class;
     uint32_t cell;
     uint32_t entry; /* 0: the cell has none */
+    bool single;    /* the class is the buffer's only one */
     bool alone;     /* nothing else in the buffer can overlap the entry's box */
 };
 
@@ -338,6 +341,7 @@ SIMPLER_INLINE bool find_cell(const struct simpler_tensormap *map, struct spot *
         !simpler_view_grid_find(&spot->slot->view, class->origin, spot->start, &spot->cell))
         return false;
     spot->entry = simpler_tensormap_probe(map, spot->class, spot->cell);
+    spot->single = single;
     spot->alone = single || (buffer->grids & ~class->apart) == 0;
     return true;
 }
@@ -363,6 +367,7 @@ SIMPLER_INLINE bool find_spot(struct simpler_tensormap *map, const struct simple
         spot->entry = buffer->last_entry;
         spot->class = buffer->classes;
         spot->cell = 0;
+        spot->single = true;
         spot->alone = true;
         return true;
     }
@@ -474,6 +479,19 @@ static SIMPLER_NOINLINE void access_spot(struct simpler_tensormap *map,
     access_view(map, &view, use, sink);
 }
 
+/* A cell without an entry in a buffer without other classes: nothing comes before it. */
+static void access_new_cell(struct simpler_tensormap *map, const struct spot *spot, bool write)
+{
+    if (!write && !map->track_readers)
+        return;
+    uint32_t e = simpler_tensormap_class_add_cell(map, spot->class, spot->cell, spot->start);
+    simpler_tensormap_entry_touch(map, &map->entry[e], map->self);
+    if (write)
+        map->entry[e].writer = map->self;
+    else
+        simpler_tensormap_entry_add_task(map, e, map->self);
+}
+
 /* An access to the only entry that can matter; not a write that leaves others in it. */
 SIMPLER_INLINE void access_entry(struct simpler_tensormap *map, uint32_t e, bool write,
                                  uint64_t self, struct simpler_edge_sink *sink)
@@ -513,6 +531,8 @@ void simpler_tensormap_access(struct simpler_tensormap *map, const struct simple
     else if (SIMPLER_LIKELY(spot.entry != 0 && spot.alone &&
                             (map->track_readers || use != SIMPLER_USE_OUTPUT_EXISTING)))
         access_entry(map, spot.entry, use != SIMPLER_USE_INPUT, self, sink);
+    else if (spot.entry == 0 && spot.single)
+        access_new_cell(map, &spot, use != SIMPLER_USE_INPUT);
     else
         access_spot(map, tensor, use, sink, spot);
 }

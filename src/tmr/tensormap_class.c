@@ -323,8 +323,7 @@ void simpler_tensormap_class_release(struct simpler_tensormap *map, uint32_t c)
         buffer->loose_count--;
     }
     simpler_tensormap_class_release_buffer(map, class->buffer);
-    class->buffer = 0;
-    class->form = 0;
+    class->buffer = SIMPLER_TENSORMAP_NO_BUFFER;
     class->next = map->classes.free;
     map->classes.free = c;
 }
@@ -360,39 +359,56 @@ static void choose_class(struct simpler_tensormap *map, struct simpler_tensormap
     view->cell = simpler_tensormap_loose_cell(&map->class[view->class], view -> start);
 }
 
-/* The class's bounds hold the view. */
-static void extend_bounds(struct simpler_tensormap *map, const struct simpler_tensormap_view *view)
+/* Entry @e becomes one of the class, whose bounds grow. */
+static void enter(struct simpler_tensormap *map, uint32_t e, uint32_t c, uint32_t cell,
+                  uint64_t start, uint64_t span)
 {
-    struct simpler_tensormap_class *class = &map->class[view->class];
-    const struct simpler_view_form *form = &view->slot->view;
-    uint64_t end = view->start + form->box.span;
-    class->low = view->start < class->low ? view->start : class->low;
-    class->high = end > class->high ? end : class->high;
-    if (class->form != SIMPLER_TENSORMAP_LOOSE &&
-        simpler_view_range_add(&class->bounds, form, view->cell) &&
+    struct simpler_tensormap_class *class = &map->class[c];
+    class->low = start < class->low ? start : class->low;
+    class->high = start + span > class->high ? start + span : class->high;
+    map->entry[e].key = simpler_tensormap_key(c, cell);
+    map->place[e].start = start;
+    simpler_tensormap_entry_link(map, e, simpler_tensormap_bucket(map, class->base, cell));
+}
+
+static void enter_grid(struct simpler_tensormap *map, uint32_t e, uint32_t c, uint32_t cell,
+                       uint64_t start)
+{
+    struct simpler_tensormap_class *class = &map->class[c];
+    const struct simpler_view_form *form = &map->form[class->form].view;
+    map->place[e].form = class->form;
+    if (simpler_view_range_add(&class->bounds, form, cell) &&
         map->buffer[class->buffer].class_count > 1)
         forget_apart(map, class);
+    enter(map, e, c, cell, start, form->box.span);
+}
+
+uint32_t simpler_tensormap_class_add_cell(struct simpler_tensormap *map, uint32_t c, uint32_t cell,
+                                          uint64_t start)
+{
+    map->pinned_class = c;
+    uint32_t e = simpler_tensormap_entry_alloc(map);
+    map->pinned_class = 0;
+    enter_grid(map, e, c, cell, start);
+    return e;
 }
 
 uint32_t simpler_tensormap_class_make_entry(struct simpler_tensormap *map,
                                             struct simpler_tensormap_view *view)
 {
-    map->pinned_class = view->class;
+    if (view->class != 0)
+        return simpler_tensormap_class_add_cell(map, view->class, view->cell, view->start);
     map->pinned_buffer = view->buffer;
     uint32_t e = simpler_tensormap_entry_alloc(map);
-    map->pinned_class = 0;
     map->pinned_buffer = 0;
     if (view->buffer == 0)
         view->buffer = make_buffer(map, view->addr);
-    if (view->class == 0)
-        choose_class(map, view);
-    struct simpler_tensormap_class *class = &map->class[view->class];
-    bool loose = class->form == SIMPLER_TENSORMAP_LOOSE;
-    extend_bounds(map, view);
-    map->entry[e].key = simpler_tensormap_key(view->class, view->cell);
-    map->place[e].start = view->start;
-    map->place[e].form = loose ? use_form(map, view->slot) : class->form;
-    simpler_tensormap_entry_link(map, e, simpler_tensormap_bucket(map, class->base, view->cell));
-    view->entry = e;
+    choose_class(map, view);
+    if (map->class[view->class].form != SIMPLER_TENSORMAP_LOOSE) {
+        enter_grid(map, e, view->class, view->cell, view->start);
+        return e;
+    }
+    map->place[e].form = use_form(map, view->slot);
+    enter(map, e, view->class, view->cell, view->start, view->slot->view.box.span);
     return e;
 }

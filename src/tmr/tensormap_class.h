@@ -25,6 +25,10 @@ uint32_t simpler_tensormap_class_find_buffer(struct simpler_tensormap *map, uint
 void simpler_tensormap_class_find(struct simpler_tensormap *map,
                                   struct simpler_tensormap_view *view);
 
+/* A new entry for a cell of a grid that has none. */
+uint32_t simpler_tensormap_class_add_cell(struct simpler_tensormap *map, uint32_t c, uint32_t cell,
+                                          uint64_t start);
+
 /* A new entry for the view, and whatever it lacks. */
 uint32_t simpler_tensormap_class_make_entry(struct simpler_tensormap *map,
                                             struct simpler_tensormap_view *view);

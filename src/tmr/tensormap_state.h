@@ -79,10 +79,10 @@ struct simpler_tensormap_class {
     uint64_t origin;
     uint64_t low; /* no entry lies outside [low, high) */
     uint64_t high;
-    uint32_t buffer;
-    uint32_t form;  /* SIMPLER_TENSORMAP_LOOSE */
-    uint32_t level; /* loose: log2 of the length */
-    uint32_t base;  /* of the cells' buckets */
+    uint32_t buffer; /* SIMPLER_TENSORMAP_NO_BUFFER: the class is free */
+    uint32_t form;   /* SIMPLER_TENSORMAP_LOOSE: no grid */
+    uint32_t level;  /* loose: log2 of the length */
+    uint32_t base;   /* of the cells' buckets */
     uint32_t entries;
     uint32_t newest;
     uint32_t next; /* the buffer's classes, oldest first; or free */
@@ -93,7 +93,8 @@ struct simpler_tensormap_class {
     uint32_t reserved;
     struct simpler_view_range bounds; /* no cell lies outside */
 };
-#define SIMPLER_TENSORMAP_LOOSE UINT32_MAX
+#define SIMPLER_TENSORMAP_LOOSE     UINT32_MAX
+#define SIMPLER_TENSORMAP_NO_BUFFER UINT32_MAX
 
 /* A buffer with entries. */
 struct simpler_tensormap_buffer {
