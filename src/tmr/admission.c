@@ -234,20 +234,37 @@ struct edge_wait {
     uint32_t edges;
 };
 
+/*
+ * Pool entries are free when their consumer is done, retired or not: a producer
+ * that the task being wired retains would else hold the entries it needs.
+ */
+static void free_edges(struct simpler_orch *orch, uint32_t r)
+{
+    struct simpler_ring *ring = &orch->ring[r];
+
+    if (ring->dep_done < orch->device->alive[r])
+        ring->dep_done = orch->device->alive[r];
+    while (ring->dep_done + 1 < ring->next) {
+        uint32_t number = simpler_ring_slot(ring, ring->dep_done);
+        if (atomic_load_explicit(&orch->device->table.done[number], memory_order_acquire) ==
+            SIMPLER_DONE_NOT)
+            return;
+        ring->dep_done++;
+        if (orch->device->table.desc[number].dep_mark > ring->dep_tail)
+            ring->dep_tail = orch->device->table.desc[number].dep_mark;
+    }
+}
+
 static enum simpler_wait has_edges(struct simpler_orch *orch, void *context)
 {
     struct edge_wait *w = context;
     struct simpler_ring *ring = &orch->ring[w->ring];
 
     simpler_admission_advance_all(orch);
+    free_edges(orch, w->ring);
     if (ring->dep_top - ring->dep_tail + w->edges <= ring->dep_capacity)
         return SIMPLER_WAIT_DONE;
-    /* The task being wired is the last of the ring: all before it may be retired. */
-    uint32_t limit = limit_of(ring);
-    bool all = orch->device->alive[w->ring] >= (limit < ring->next - 1 ? limit : ring->next - 1);
-    if (all || w->edges > ring->dep_capacity || has_failed_head(orch, w->ring))
-        return SIMPLER_WAIT_NEVER;
-    return SIMPLER_WAIT_MORE;
+    return w->edges > ring->dep_capacity ? SIMPLER_WAIT_NEVER : SIMPLER_WAIT_MORE;
 }
 
 int simpler_admission_wait_edges(struct simpler_orch *orch, uint32_t r, uint32_t edges)
@@ -260,10 +277,8 @@ int simpler_admission_wait_edges(struct simpler_orch *orch, uint32_t r, uint32_t
         return 0;
     if (verdict == SIMPLER_WAIT_STOP)
         return simpler_fatal_status(orch);
-    if (has_failed_head(orch, r))
-        return simpler_fatal_stop(orch, SIMPLER_EKERNEL);
     uint64_t used = ring->dep_top - ring->dep_tail;
-    ring->needed_dep = used + edges;
+    ring->needed_dep = verdict == SIMPLER_WAIT_NEVER ? edges : used + edges;
     simpler_fatal_start_counting(orch);
     return simpler_fatal_latch(orch, SIMPLER_CODE_DEP_POOL_OVERFLOW,
                                "a task waits for %u unfinished producers, but the dependency pool "

@@ -61,6 +61,7 @@ struct simpler_ring {
     uint64_t dep_top;
     uint64_t dep_tail;
     uint32_t dep_capacity;
+    uint32_t dep_done; /* all before this id are done; counted when the pool is short */
     uint32_t window_peak;
     uint64_t heap_peak;
     uint64_t dep_peak;

@@ -106,19 +106,26 @@ static bool link_private(struct simpler_orch *orch, struct simpler_task_slot *se
     return true;
 }
 
-/* Room for the pending edges; on failure they are dropped, the run is over. */
-static void reserve_edges(struct simpler_orch *orch, const struct simpler_task_slot *self)
+/*
+ * Room for the pending edges, or the status of a run that has failed: then they
+ * are dropped, for nothing will run any more.
+ */
+static int reserve_edges(struct simpler_orch *orch, const struct simpler_task_slot *self)
 {
     struct simpler_ring *ring = &orch->ring[self->ring];
     if (SIMPLER_LIKELY(ring->dep_top - ring->dep_tail + orch->pending_count <= ring->dep_capacity))
-        return;
+        return 0;
     uint32_t unfinished = 0;
     for (uint32_t i = 0; i < orch->pending_count; i++) {
         if (!is_closed(&orch->device->table.slot[orch->pending[i]]))
             unfinished++;
     }
-    if (simpler_admission_wait_edges(orch, self->ring, unfinished) != 0)
+    /* The wait may have shared private producers: link as to shared ones. */
+    orch->self_shared = true;
+    int status = simpler_admission_wait_edges(orch, self->ring, unfinished);
+    if (status != 0)
         orch->pending_count = 0;
+    return status;
 }
 
 /* Links a shared task; the references that producers hold. */
@@ -128,7 +135,6 @@ static int32_t link_pending_shared(struct simpler_orch *orch, struct simpler_tas
 
     if (orch->pending_count == 0)
         return 0;
-    reserve_edges(orch, self);
     atomic_store_explicit(&self->fanin, SIMPLER_FANIN_BIAS, memory_order_relaxed);
     for (uint32_t i = 0; i < orch->pending_count; i++)
         linked += link_shared(orch, self, &orch->device->table.slot[orch->pending[i]]);
@@ -146,7 +152,7 @@ static void note_edges(struct simpler_orch *orch, const struct simpler_task_slot
         ring->dep_peak = ring->dep_top - ring->dep_tail;
 }
 
-void simpler_linking_note(struct simpler_orch *orch, uint64_t id, bool retain)
+void simpler_linking_note(struct simpler_orch *orch, uint64_t id, uint8_t kinds)
 {
     struct simpler_device *device = orch->device;
     struct simpler_task_slot *self = &device->table.slot[orch->self];
@@ -162,11 +168,11 @@ void simpler_linking_note(struct simpler_orch *orch, uint64_t id, bool retain)
     struct simpler_task_slot *producer = &device->table.slot[number];
     if (SIMPLER_UNLIKELY(number == orch->self))
         return;
-    if (retain) {
+    if ((kinds & SIMPLER_DEP_RETAIN) != 0) {
         device->table.desc[number].last_consumer[self->ring] = self->id + 1;
         device->table.retained[number] = 1;
     }
-    if (producer->mark == orch->submit_seq)
+    if (producer->mark == orch->submit_seq || (kinds & SIMPLER_DEP_WAIT) == 0)
         return;
     producer->mark = orch->submit_seq;
     if (is_closed(producer)) {
@@ -186,7 +192,7 @@ void simpler_linking_drain_sink(struct simpler_edge_sink *sink)
 
     sink->count = 0;
     for (uint32_t i = 0; i < n; i++)
-        simpler_linking_note(orch, sink->ids[i], false);
+        simpler_linking_note(orch, sink->ids[i], SIMPLER_DEP_WAIT);
 }
 
 /* A ready task that is short: run it and its short successors, publish the rest. */
@@ -249,8 +255,6 @@ static void finish_private(struct simpler_orch *orch, struct simpler_task_slot *
 {
     int32_t linked = 0;
 
-    if (orch->pending_count != 0)
-        reserve_edges(orch, self);
     for (uint32_t i = 0; i < orch->pending_count; i++)
         linked += link_private(orch, self, &orch->device->table.slot[orch->pending[i]]);
     note_edges(orch, self, linked);
@@ -261,14 +265,19 @@ static void finish_private(struct simpler_orch *orch, struct simpler_task_slot *
         simpler_solo_run(orch);
 }
 
-void simpler_linking_finish(struct simpler_orch *orch, uint32_t number)
+int simpler_linking_finish(struct simpler_orch *orch, uint32_t number)
 {
     struct simpler_task_slot *self = &orch->device->table.slot[number];
     uint32_t estimate = simpler_handover_estimate(orch->device, self);
+    int status = 0;
+
+    if (orch->pending_count != 0)
+        status = reserve_edges(orch, self);
 
     if (orch->self_shared || orch->never_private ||
         (!orch->all_private && estimate >= simpler_handover_threshold(orch->device)))
         finish_shared(orch, self, number, estimate);
     else
         finish_private(orch, self, number);
+    return status;
 }

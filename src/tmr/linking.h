@@ -17,13 +17,13 @@ SIMPLER_INLINE void simpler_linking_next_mark(struct simpler_orch *orch)
         simpler_linking_renumber(orch);
 }
 
-/* Task @id comes before orch->self; @retain keeps its outputs until self is done. */
-void simpler_linking_note(struct simpler_orch *orch, uint64_t id, bool retain);
+/* Task @id comes before orch->self; @kinds is an enum simpler_dependency_kind mask. */
+void simpler_linking_note(struct simpler_orch *orch, uint64_t id, uint8_t kinds);
 
 /* The ids that the map has put into the orchestrator's sink. */
 void simpler_linking_drain_sink(struct simpler_edge_sink *sink);
 
-/* Links what was noted and lets the task go. */
-void simpler_linking_finish(struct simpler_orch *orch, uint32_t number);
+/* Links what was noted and lets the task go; the status of a run that has failed on it. */
+int simpler_linking_finish(struct simpler_orch *orch, uint32_t number);
 
 #endif

@@ -340,7 +340,7 @@ SIMPLER_INLINE void find_producers(struct simpler_orch *orch, const struct reque
     for (uint32_t i = 0; i < args->dependency_count; i++) {
         uint8_t kind = args->dependency_kind == NULL ? SIMPLER_DEP_WAIT | SIMPLER_DEP_RETAIN
                                                      : args->dependency_kind[i];
-        simpler_linking_note(orch, args->dependency[i].raw, (kind & SIMPLER_DEP_RETAIN) != 0);
+        simpler_linking_note(orch, args->dependency[i].raw, kind);
     }
     if (orch->manual)
         return;
@@ -349,7 +349,7 @@ SIMPLER_INLINE void find_producers(struct simpler_orch *orch, const struct reque
             continue;
         const struct simpler_tensor *t = args->tensor[i];
         if (t->owner != SIMPLER_NO_OWNER)
-            simpler_linking_note(orch, t->owner, true);
+            simpler_linking_note(orch, t->owner, SIMPLER_DEP_WAIT | SIMPLER_DEP_RETAIN);
         if (args->use[i] != SIMPLER_USE_NO_DEP && !t->manual_dep)
             simpler_tensormap_access(orch->map, t, (enum simpler_tensor_use)args->use[i], self,
                                      &orch->sink);
@@ -401,7 +401,9 @@ SIMPLER_INLINE int submit(struct simpler_orch *orch, struct request *q)
         simpler_hazard_check_submit(orch->check, orch, q->args, number);
     find_producers(orch, q, simpler_task_id_of(&orch->device->table.slot[number]));
     fill_payload(orch, q, number, block);
-    simpler_linking_finish(orch, number);
+    status = simpler_linking_finish(orch, number);
+    if (SIMPLER_UNLIKELY(status != 0))
+        return refuse(orch, q, status);
     note_peaks(orch, ring);
     if ((orch->submit_seq & (ADVANCE_PERIOD - 1)) == 0 && orch->private_count == 0)
         simpler_admission_advance_all(orch);
