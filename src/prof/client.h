@@ -14,16 +14,21 @@ struct simpler_prof_client {
     uint32_t kind_count; /* 1 to SIMPLER_PROF_MAX_KINDS */
     size_t client_bytes; /* size of the collector's own block in the region */
     uint32_t max_shards; /* drain and collector threads at most */
-    /* Buffers of each kind a lane: kept in the free queue, and in all; a lane's
-     * recycled stock is filled up to watermark (0: buffers go back to their origin). */
+    /* Buffers of each kind a lane: at the start, and at most (0: never more). */
     uint32_t buffers_per_lane[SIMPLER_PROF_MAX_KINDS];
+    uint32_t max_buffers_per_lane[SIMPLER_PROF_MAX_KINDS];
+    /* A shard's stock of empty buffers is filled up to this (0: a buffer goes
+     * back where it came from, none is added). */
     uint32_t watermark[SIMPLER_PROF_MAX_KINDS];
 
-    /* Required.  A collector thread of @shard has a buffer the device no longer
-     * touches; it is recycled after return.  Entries of one lane come in order. */
+    /* Required.  A buffer the device no longer touches, with records of the admitted
+     * run; it is recycled after return.  Entries of one lane come in order, calls of
+     * one @shard come one after the other (on its collector thread; for what the
+     * producers still held, on the thread that quiesces). */
     void (*collect)(void *self, uint32_t shard, const struct simpler_prof_ready_entry *entry,
                     const struct simpler_prof_buffer *buffer);
-    /* Optional.  Once per replenish pass: acknowledgements. */
+    /* Optional.  Once per replenish pass, and after simpler_prof_session_wake:
+     * acknowledgements. */
     void (*tick)(void *self);
 };
 

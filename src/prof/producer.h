@@ -7,8 +7,10 @@
  * owns, publishes full buffers and takes empty ones.  An append is a bounds
  * check and plain stores; no allocation, no lock, no system call.  Only at a
  * buffer switch a thread may wait, at its own gate, for the host; after the
- * host-crash time-out it drops, counted by cause, until the host takes
- * something again.
+ * host-crash time-out its lane drops, counted by cause, until the host takes
+ * something again.  Invariant: a record that was committed is never taken back;
+ * what cannot be published stays in the held buffer, for a later try or for the
+ * host's recovery, and it is the new record that is dropped.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,9 +31,8 @@ struct simpler_producer {
     uint32_t run_epoch;
     uint32_t lane_index;
     uint32_t kind;
-    uint32_t heartbeat; /* of the expiry; meaningful while dropping */
-    bool dropping;      /* a gate expired and the host has not moved since */
-    uint64_t payloads;  /* payload records in buffer */
+    struct simpler_event *doorbell;
+    uint64_t payloads; /* payload records in buffer */
 };
 
 /*
@@ -71,10 +72,10 @@ SIMPLER_INLINE void simpler_producer_commit(struct simpler_producer *producer)
 /* A record that the collector itself refuses (counted in total and dropped_other). */
 void simpler_producer_refuse(struct simpler_producer *producer);
 
-/* Publishes a partial buffer; false when it was dropped at the gate. */
+/* Publishes a partial buffer; false when the gate expired and it is still held. */
 bool simpler_producer_flush(struct simpler_producer *producer);
 
-/* The last flush of the run: after it the lane's end is proved (R3). */
+/* The last flush of the run; after it nothing is appended and the lane's end is proved (R3). */
 void simpler_producer_finish(struct simpler_producer *producer);
 
 #endif

@@ -27,6 +27,7 @@ struct simpler_prof_session_config {
     uint32_t ready_depth; /* a power of two */
     struct simpler_prof_kind kind[SIMPLER_PROF_MAX_KINDS];
     uint64_t backstop_ns; /* 0: 30 s */
+    uint32_t first_index; /* of every queue; tests start near the wrap */
 };
 
 /* How a producer lane ended. */
@@ -65,16 +66,33 @@ uint64_t simpler_prof_session_device_base(const struct simpler_prof_session *ses
 /* The collector's own block, host side (after a fetch). */
 void *simpler_prof_session_client_block(struct simpler_prof_session *session);
 
-/* A run with number @run_epoch (from 1) is about to start. */
-void simpler_prof_session_admit(struct simpler_prof_session *session, uint32_t run_epoch);
+/*
+ * A run with number @run_epoch (from 1) is about to start.  Clears the host's
+ * window, reads and writes nothing of the device; restarts the threads that an
+ * unproved close has joined (SIMPLER_ETHREAD).
+ */
+int simpler_prof_session_admit(struct simpler_prof_session *session, uint32_t run_epoch);
+
+/* Whether @lane stored "last flush done" for the admitted run: its end is proved. */
+bool simpler_prof_session_flushed(struct simpler_prof_session *session, uint32_t lane);
 
 /*
- * The run's end.  With proof: every published buffer is collected, held buffers
- * are recovered, the accounting is copied once.  Threads stay.  Without: what the
- * host owns is finished, nothing shared is read.
+ * The run's end; @ends has one entry a lane.  With proof: every published buffer
+ * is collected, held buffers are recovered, the accounting is copied once;
+ * threads stay.  Without: what the host owns is finished, nothing shared is
+ * read, the threads are joined.  Lanes with proof are collected and recovered
+ * beside others without.  SIMPLER_EINVAL when no run is admitted, SIMPLER_EIO
+ * when shared memory could not be read; *out is then what the host knows itself.
  */
 int simpler_prof_session_quiesce(struct simpler_prof_session *session,
                                  const enum simpler_lane_end *ends,
                                  struct simpler_prof_accounting *out);
+
+/* For clients, from any host thread.  The host is alive for @lane. */
+void simpler_prof_session_beat(struct simpler_prof_session *session, uint32_t lane);
+/* While a system call that may take long (a write) is in the kernel, for the lanes of @shard. */
+void simpler_prof_session_set_busy(struct simpler_prof_session *session, uint32_t shard, bool busy);
+/* Makes tick run soon. */
+void simpler_prof_session_wake(struct simpler_prof_session *session);
 
 #endif

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "base/event.h"
 
 #define SIMPLER_PROF_FREE_SLOTS 8u
 #define SIMPLER_PROF_MAX_KINDS  8u
@@ -59,15 +60,25 @@ struct simpler_prof_ready_entry {
  *
  *   field      written by  read by  publishes
  *   tail       device      host     entries below tail and their buffers   (R1)
+ *   waiting    device      host     a thread has waited at the gate for a part of
+ *                                   the crash clock: the host shows that it lives
+ *   dropping   device      device   a gate expired at heartbeat drop_beat, and
+ *   drop_beat  device      device   the host has not moved since
  *   head       host        device   "entries below head may be reused"     (R2)
- *   heartbeat  host        device   the host is alive: it took an entry, or
- *                                   wrote, or acknowledged, for this lane
+ *   heartbeat  host        device   the host is alive: it took an entry, gave a
+ *                                   buffer, wrote, or acknowledged, for this lane
  *   space      host        device   event: room or a free buffer was made
+ *
+ * At run time the drain shard of the lane is the only host writer.
  */
 struct simpler_prof_ready_lane {
     _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t tail;
+    _Atomic uint32_t waiting;
+    _Atomic uint32_t dropping;
+    _Atomic uint32_t drop_beat;
     _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t head;
     _Atomic uint32_t heartbeat;
+    struct simpler_event space;
 };
 
 /*
@@ -101,25 +112,38 @@ struct simpler_prof_kind {
     uint32_t records_per_buffer;
 };
 
-/* Host-written before the device sees it, but for the marked fields. */
+/*
+ * Host-written before the device sees it, but for the marked field.  A lane
+ * rings doorbell[lane % shard_count] when it has published a buffer; where
+ * has_events is 0 the two sides cannot wake each other and poll.
+ */
 struct simpler_prof_header {
     _Alignas(SIMPLER_CACHE_LINE) uint32_t magic; /* the collector's */
     uint32_t lane_count;
     uint32_t kind_count;
     uint32_t ready_depth;
-    uint64_t lanes_offset;   /* struct simpler_prof_ready_lane[lane_count] */
-    uint64_t entries_offset; /* struct simpler_prof_ready_entry[lane_count][ready_depth] */
-    uint64_t states_offset;  /* struct simpler_prof_state[lane_count][kind_count] */
-    uint64_t client_offset;  /* the collector's own block */
-    uint64_t backstop_ns;    /* host-crash clock of the gates */
+    uint64_t lanes_offset;     /* struct simpler_prof_ready_lane[lane_count] */
+    uint64_t entries_offset;   /* struct simpler_prof_ready_entry[lane_count][ready_depth] */
+    uint64_t states_offset;    /* struct simpler_prof_state[lane_count][kind_count] */
+    uint64_t doorbells_offset; /* struct simpler_event[shard_count] */
+    uint64_t client_offset;    /* the collector's own block */
+    uint64_t backstop_ns;      /* host-crash clock of the gates */
+    uint32_t shard_count;
+    uint32_t has_events;
     _Atomic uint32_t
-        accounting_epoch;      /* device (release): the run that initialised the producers */
-    _Atomic uint32_t doorbell; /* device: counts publications; the drain sleeps on it */
+        accounting_epoch; /* device (release): the run that initialised the producers (R5) */
+    uint32_t reserved;
     struct simpler_prof_kind kind[SIMPLER_PROF_MAX_KINDS];
 };
 
 _Static_assert(sizeof(struct simpler_prof_ready_entry) == 32, "wire layout");
 _Static_assert(sizeof(struct simpler_prof_buffer) == 64, "records start on a line of their own");
-_Static_assert(offsetof(struct simpler_prof_header, kind) == 64, "wire layout");
+_Static_assert(offsetof(struct simpler_prof_header, kind) == 80, "wire layout");
+
+/* The records of a buffer. */
+SIMPLER_INLINE const void *simpler_prof_records(const struct simpler_prof_buffer *buffer)
+{
+    return buffer + 1;
+}
 
 #endif
