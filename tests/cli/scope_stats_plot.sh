@@ -188,6 +188,7 @@ chip_of 's/"fatal": false, "dropped": 0, "total": 4/"fatal": true, "dropped": 2,
 chip_of 's/"dropped": 0, "total": 4/"dropped": 2, "total": null/' dropped
 chip_of 's/"dropped": 0, "total": 4/"dropped": 2, "total": 6/' dropped
 chip_of 's/"total": 4/"total": null/' unknown-counts
+chip_of 's/"fatal": false/"fatal": null/' unknown-counts
 chip_of 's/"fatal": false, "dropped": 0, "total": 4/"fatal": null, "dropped": null, "total": null/' unknown-counts
 chip_of 's/"total": 4/"total": 9/' incomplete
 { good | head -n 3 | sed '1s/"total": 4/"total": 2/'; } >"$tmp/c.jsonl"

@@ -58,6 +58,8 @@ def _is_uint(value):
 
 
 def _check_meta(meta):
+    if any(key in meta for key in ("site", "phase")):
+        raise Damage("metadata and sample in one line")
     for key in ("fatal", "dropped", "total") + tuple(CAP_KEY.values()):
         if key not in meta:
             raise Damage("metadata without " + key)
@@ -237,10 +239,12 @@ def chip(meta, samples, unpaired, sound):
     lines = len(samples)
     if meta["fatal"] is True:
         return "fatal"
+    if max(meta["dropped"] or 0, meta["total"] or 0) >= COUNTER_LIMIT:
+        return "unknown-counts"
     if meta["dropped"]:
         return "dropped"
     if (meta["fatal"] is None or meta["dropped"] is None or meta["total"] is None
-            or meta["total"] >= COUNTER_LIMIT or meta.get("counts_unknown") is True
+            or meta.get("counts_unknown") is True
             or meta.get("collection_verdict") == "partial_cut_unknown"):
         return "unknown-counts"
     if meta["total"] != lines + meta["dropped"] or not sound:
