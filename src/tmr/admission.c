@@ -22,20 +22,36 @@ struct admission {
     enum blocked_on blocked;
 };
 
+/* Moves the ring's done prefix on. */
+static void scan_done(struct simpler_orch *orch, uint32_t r)
+{
+    struct simpler_ring *ring = &orch->ring[r];
+    uint32_t id = ring->done_from;
+
+    while (id < ring->next) {
+        /* acquire, pairs with P7: the task's effects. */
+        if (atomic_load_explicit(&orch->device->table.done[simpler_ring_slot(ring, id)],
+                                 memory_order_acquire) == SIMPLER_DONE_NOT)
+            break;
+        id++;
+    }
+    ring->done_from = id;
+}
+
+/*
+ * Whether every task that retains @number is done.  Only the last one of each
+ * ring is known, so all before it must be done as well: conservative, and
+ * without deadlock, since a submitted task needs no later submit to finish.
+ */
 static bool consumers_done(struct simpler_orch *orch, uint32_t number)
 {
-    struct simpler_device *device = orch->device;
-    const struct simpler_task_desc *desc = &device->table.desc[number];
+    const struct simpler_task_desc *desc = &orch->device->table.desc[number];
 
     for (uint32_t q = 0; q < CHIP_MAX_RING_DEPTH; q++) {
-        if (desc->last_consumer[q] == 0)
+        if (desc->last_consumer[q] <= orch->ring[q].done_from)
             continue;
-        uint32_t id = desc->last_consumer[q] - 1;
-        if (id < device->alive[q])
-            continue;
-        uint32_t consumer = simpler_ring_slot(&orch->ring[q], id);
-        if (atomic_load_explicit(&device->table.done[consumer], memory_order_acquire) ==
-            SIMPLER_DONE_NOT)
+        scan_done(orch, q);
+        if (desc->last_consumer[q] > orch->ring[q].done_from)
             return false;
     }
     return true;
@@ -51,16 +67,18 @@ void simpler_admission_advance(struct simpler_orch *orch, uint32_t r)
     struct simpler_device *device = orch->device;
     struct simpler_ring *ring = &orch->ring[r];
     uint32_t from = device->alive[r];
-    uint32_t limit = limit_of(ring);
     uint32_t id = from;
 
+    scan_done(orch, r);
+    uint32_t limit = limit_of(ring);
+    if (limit > ring->done_from)
+        limit = ring->done_from;
     while (id < limit) {
         uint32_t number = simpler_ring_slot(ring, id);
-        /* acquire, pairs with P7: the slot and the heap block may be reused. */
-        if (atomic_load_explicit(&device->table.done[number], memory_order_acquire) !=
-            SIMPLER_DONE_OK)
-            break;
-        if (device->table.retained[number] && !consumers_done(orch, number))
+        /* relaxed: the scan has acquired it. */
+        if (atomic_load_explicit(&device->table.done[number], memory_order_relaxed) !=
+                SIMPLER_DONE_OK ||
+            (device->table.retained[number] && !consumers_done(orch, number)))
             break;
         id++;
     }
@@ -242,17 +260,12 @@ static void free_edges(struct simpler_orch *orch, uint32_t r)
 {
     struct simpler_ring *ring = &orch->ring[r];
 
-    if (ring->dep_done < orch->device->alive[r])
-        ring->dep_done = orch->device->alive[r];
-    while (ring->dep_done + 1 < ring->next) {
-        uint32_t number = simpler_ring_slot(ring, ring->dep_done);
-        if (atomic_load_explicit(&orch->device->table.done[number], memory_order_acquire) ==
-            SIMPLER_DONE_NOT)
-            return;
-        ring->dep_done++;
-        if (orch->device->table.desc[number].dep_mark > ring->dep_tail)
-            ring->dep_tail = orch->device->table.desc[number].dep_mark;
-    }
+    scan_done(orch, r);
+    if (ring->done_from == 0)
+        return;
+    uint32_t number = simpler_ring_slot(ring, ring->done_from - 1);
+    if (orch->device->table.desc[number].dep_mark > ring->dep_tail)
+        ring->dep_tail = orch->device->table.desc[number].dep_mark;
 }
 
 static enum simpler_wait has_edges(struct simpler_orch *orch, void *context)

@@ -43,9 +43,10 @@ struct simpler_core_pool;
 
 /* One ring; the orchestrator alone. */
 struct simpler_ring {
-    uint32_t first; /* slot number of slot 0 */
-    uint32_t mask;  /* window - 1 */
-    uint32_t next;  /* id of the next task */
+    uint32_t first;     /* slot number of slot 0 */
+    uint32_t mask;      /* window - 1 */
+    uint32_t next;      /* id of the next task */
+    uint32_t done_from; /* all before this id are done, as last seen; at least alive */
     /* First id in the shallowest open scope of this ring that created an OUTPUT;
      * nothing from it on is retired.  SIMPLER_NO_HOLD: none. */
     uint32_t hold_from;
@@ -61,7 +62,6 @@ struct simpler_ring {
     uint64_t dep_top;
     uint64_t dep_tail;
     uint32_t dep_capacity;
-    uint32_t dep_done; /* all before this id are done; counted when the pool is short */
     uint32_t window_peak;
     uint64_t heap_peak;
     uint64_t dep_peak;
