@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Achieved parallelism: random graphs of busy kernels against the bound that any
+ * greedy schedule keeps, (work - critical path) / threads + critical path.
+ *
+ * A time says something only while the second CPU is there: each sample is
+ * taken between two probes, and the median of 20 good samples decides.  Too few good
+ * ones: the test is skipped and says so.
+ * ctest: RUN_SERIAL TRUE
+ */
+#include <string.h>
+
+#include "cm.h"
+#include "kit.h"
+
+#define TASKS   1024
+#define WIDTH   16
+#define SAMPLES 20
+#define TRIES   60
+
+static struct kit kit;
+static struct simpler_run_result result;
+static uint64_t cells[WIDTH][8];
+
+struct task {
+    uint32_t ns;
+    uint32_t reads[2]; /* cells besides its own */
+};
+
+struct graph {
+    uint32_t tasks;
+    uint64_t work_ns, path_ns;
+    struct task task[TASKS];
+};
+
+static struct graph graph;
+
+static int busy(const int64_t *args, uint32_t tensors, void *user)
+{
+    (void)args;
+    (void)tensors;
+    kit_spin_ns(((struct task *)user)->ns);
+    return 0;
+}
+
+/* Task i updates cell i % WIDTH after reading two cells nearby: a random stencil. */
+static void make_graph(uint32_t tasks, uint32_t mean_ns, uint64_t seed)
+{
+    struct kit_random random = {seed};
+    uint64_t written[WIDTH] = {0}, read[WIDTH] = {0};
+    memset(&graph, 0, sizeof(graph));
+    graph.tasks = tasks;
+    for (uint32_t i = 0; i < tasks; i++) {
+        struct task *task = &graph.task[i];
+        uint32_t own = i % WIDTH;
+        task->ns = mean_ns / 2 + kit_random_below(&random, mean_ns);
+        uint64_t start = written[own] > read[own] ? written[own] : read[own];
+        for (int k = 0; k < 2; k++) {
+            uint32_t cell = (own + kit_random_below(&random, 2)) % WIDTH;
+            task->reads[k] = cell;
+            start = written[cell] > start ? written[cell] : start;
+        }
+        uint64_t end = start + task->ns;
+        for (int k = 0; k < 2; k++)
+            read[task->reads[k]] = end > read[task->reads[k]] ? end : read[task->reads[k]];
+        written[own] = end;
+        graph.work_ns += task->ns;
+        graph.path_ns = end > graph.path_ns ? end : graph.path_ns;
+    }
+}
+
+static void submit_graph(struct simpler_orch *orch, void *user)
+{
+    struct simpler_tensor cell[WIDTH];
+    struct simpler_task_args args;
+    (void)user;
+    for (uint32_t i = 0; i < WIDTH; i++)
+        cell[i] = kit_tensor(cells[i], 8, SIMPLER_DTYPE_UINT64);
+    for (uint32_t i = 0; i < graph.tasks; i++) {
+        struct task *task = &graph.task[i];
+        simpler_task_args_reset(&args);
+        for (int k = 0; k < 2; k++) {
+            if (task->reads[k] != i % WIDTH)
+                simpler_task_args_add_input(&args, &cell[task->reads[k]]);
+        }
+        simpler_task_args_add_inout(&args, &cell[i % WIDTH]);
+        kit_submit(orch, &args, busy, task, NULL);
+    }
+}
+
+static double sample(uint64_t window)
+{
+    struct simpler_call_config config = kit_config(2);
+    kit_set_window(&config, window);
+    int rc = kit_run(&kit, submit_graph, NULL, &config, &result);
+    if (rc != 0)
+        fail_msg("%s", result.message);
+    return (double)result.stats.wall_ns;
+}
+
+/* @allowed times the greedy bound, or for @serial times the work alone. */
+static void check_level(uint32_t tasks, uint32_t mean_ns, uint64_t window, double allowed)
+{
+    double walls[SAMPLES];
+    int good = 0, tries = 0;
+    make_graph(tasks, mean_ns, mean_ns);
+    double bound = (double)(graph.work_ns - graph.path_ns) / 2 + (double)graph.path_ns;
+    sample(window);
+    bool before = kit_second_cpu();
+    for (; good < SAMPLES && tries < TRIES; tries++) {
+        double wall = sample(window);
+        bool after = kit_second_cpu();
+        if (before && after)
+            walls[good++] = wall;
+        before = after;
+    }
+    if (good < SAMPLES) {
+        print_message("kernels of %u ns: the second CPU was there in %d of %d samples\n", mean_ns,
+                      good, tries);
+        SKIP_TEST("the second CPU was not there");
+    }
+    double wall = kit_median(walls, SAMPLES);
+    print_message("kernels of %u ns, window %llu: work %.2f ms, critical path %.2f ms, greedy "
+                  "bound %.2f ms, median %.2f ms (%.2f of the bound)\n",
+                  mean_ns, (unsigned long long)window, (double)graph.work_ns / 1e6,
+                  (double)graph.path_ns / 1e6, bound / 1e6, wall / 1e6, wall / bound);
+    assert_true(graph.path_ns * 3 < graph.work_ns);
+    assert_true(wall <= allowed * bound);
+}
+
+static void kernels_of_100_us(void **state)
+{
+    (void)state;
+    check_level(128, 100000, 16384, 1.25);
+}
+
+static void kernels_of_20_us(void **state)
+{
+    (void)state;
+    check_level(512, 20000, 16384, 1.35);
+}
+
+static void kernels_of_20_us_in_a_window_of_64(void **state)
+{
+    (void)state;
+    check_level(512, 20000, 64, 1.4);
+}
+
+static void kernels_of_5_us(void **state)
+{
+    (void)state;
+    if (!kit_is_optimised())
+        SKIP_TEST("a debug build's own time counts too much");
+    check_level(1024, 5000, 16384, 1.5);
+}
+
+/* Serial would be 1.8 of the bound; sharing costs far cores up to 1 us a task. */
+static void kernels_of_1_us(void **state)
+{
+    (void)state;
+    if (!kit_is_optimised())
+        SKIP_TEST("a debug build's own time counts too much");
+    check_level(1024, 1000, 16384, 2.2);
+}
+
+static int open_kit(void **state)
+{
+    (void)state;
+    kit_open(&kit);
+    return 0;
+}
+
+static int close_kit(void **state)
+{
+    (void)state;
+    kit_close(&kit);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_of_100_us),
+        cmocka_unit_test(kernels_of_20_us),
+        cmocka_unit_test(kernels_of_20_us_in_a_window_of_64),
+        cmocka_unit_test(kernels_of_5_us),
+        cmocka_unit_test(kernels_of_1_us),
+    };
+    return cmocka_run_group_tests(tests, open_kit, close_kit);
+}
