@@ -155,6 +155,19 @@ def test_fields():
     fault(directory, "no bin_size", ["args_dump.json", entry_is_named(1), "bin_size"], "--check")
 
 
+def test_keys_twice():
+    """Which of two values counts is nobody's guess."""
+    dump = dump_of()
+    dump.blob()
+    good = gen.render(dump.manifest(), "line")
+    directory = dump.write(scratch())
+    for old, new, key in (('"arg_index": 0,', '"arg_index": 0, "arg_index": 1,', "arg_index"),
+                          ('"bin_size": 24', '"bin_size": 24, "bin_size": 24', "bin_size")):
+        with open(os.path.join(directory, "args_dump.json"), "w", encoding="utf-8") as f:
+            f.write(good.replace(old, new, 1))
+        fault(directory, f"{key} twice", ["args_dump.json", entry_is_named(0), f"{key}.*twice"])
+
+
 def test_sizes():
     for size in (20, 23, 28, 0xffffffff):
         directory = changed(1, bin_size=size)

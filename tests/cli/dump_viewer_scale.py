@@ -61,7 +61,9 @@ def test_overlap(directory, step):
     gen.write_large(directory, ENTRIES, BIN_BYTES, moved={b: a * step + gen.LARGE_SHAPE * 4 - 1})
     result = run(directory, "--check")
     faults = [l for l in result.err.splitlines() if "overlap" in l]
-    check(result.status == 1 and len(faults) == 1 and str(a) in faults[0] and str(b) in faults[0],
+    # Where entries touch, as at full size, the moved one also reaches into the next.
+    check(result.status == 1 and 1 <= len(faults) <= 2 and all(str(b) in l for l in faults)
+          and str(a) in faults[0],
           f"the overlap of entries {a} and {b}", result)
 
 
