@@ -30,7 +30,17 @@
     X(QUEUE_BEFORE_TAKE)         \
     X(QUEUE_BEFORE_PUBLISH)      \
     X(DROP_EDGE)                 \
-    X(SCOPE_TASKS)
+    X(SCOPE_TASKS)               \
+    X(GATE_BEFORE_LOOK)          \
+    X(PRODUCER_BEFORE_PUBLISH)   \
+    X(PRODUCER_AFTER_PUBLISH)    \
+    X(PRODUCER_BEFORE_TAKE)      \
+    X(SPSC_BEFORE_PUBLISH)       \
+    X(SPSC_BEFORE_TAKE)          \
+    X(DRAIN_BEFORE_GIVE)         \
+    X(DRAIN_BEFORE_RELEASE)      \
+    X(COLLECTOR_BEFORE_COLLECT)  \
+    X(REPLENISH_BEFORE_STOCK)
 
 enum simpler_testpoint {
 #define X(NAME) SIMPLER_TESTPOINT_##NAME,

@@ -37,7 +37,9 @@ struct simpler_producer {
 
 /*
  * Attaches to a region at the start of an enabled run: resets the four
- * counters, takes over the held buffer and stamps it with @run_epoch.
+ * counters, takes over the held buffer and stamps it with @run_epoch.  For every
+ * (lane, kind) of the region, used or not, before any lane appends: the counters
+ * of a run are summed over all of them.
  */
 void simpler_producer_attach(struct simpler_producer *producer, struct simpler_prof_header *header,
                              uint32_t lane, uint32_t kind, uint32_t run_epoch);

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The drain of a shard takes full buffers from the ready queues of its lanes
+ * and gives empty ones back to the lanes that it took from.  It is the only host
+ * writer of ready heads, heartbeats and free queues while a run lives; it never
+ * allocates and never waits for the collector.
+ *
+ * Transport discipline: an index is fetched before the data it publishes, and
+ * flushed after the data.
+ */
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "base/logger.h"
+#include "base/testpoint.h"
+#include "prof/session_state.h"
+#include "simpler/status.h"
+
+#define SPIN_TURNS  32u
+#define POLL_MIN_NS 10000u
+#define POLL_MAX_NS 1000000u
+#define BEAT_SLICES 4u /* of the crash clock */
+
+static bool fetch(struct simpler_prof_session *session, const void *place, size_t bytes)
+{
+    int rc =
+        session->transport->fetch(&session->region, simpler_session_offset(session, place), bytes);
+    if (rc != 0)
+        simpler_session_fail(session, "cannot read the shared region", rc);
+    return rc == 0;
+}
+
+static bool flush(struct simpler_prof_session *session, const void *place, size_t bytes)
+{
+    int rc =
+        session->transport->flush(&session->region, simpler_session_offset(session, place), bytes);
+    if (rc != 0)
+        simpler_session_fail(session, "cannot write the shared region", rc);
+    return rc == 0;
+}
+
+/* The device's line of a lane; false when it cannot be read. */
+static bool fetch_tail(struct simpler_prof_session *session, uint32_t lane)
+{
+    return fetch(session, simpler_session_lane(session, lane), SIMPLER_CACHE_LINE);
+}
+
+/* A sign of life for the lane; the flush of head carries it. */
+static void beat(struct simpler_prof_ready_lane *at)
+{
+    /* relaxed: a single writer, and a clock's reset orders nothing. */
+    uint32_t heartbeat = atomic_load_explicit(&at->heartbeat, memory_order_relaxed);
+    atomic_store_explicit(&at->heartbeat, heartbeat + 1, memory_order_relaxed);
+}
+
+static void show_life(struct simpler_prof_session *session, struct simpler_prof_ready_lane *at)
+{
+    beat(at);
+    (void)flush(session, &at->head, SIMPLER_CACHE_LINE);
+    simpler_event_notify(&at->space, 1);
+}
+
+/* Puts @buffer into the free queue; false when the slot did not reach the device. */
+static bool give(struct simpler_prof_session *session, struct simpler_prof_free_queue *queue,
+                 struct simpler_pool_buffer *buffer)
+{
+    /* relaxed: the drain is the only writer of tail. */
+    uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
+    _Atomic uint64_t *slot = &queue->slot[tail % SIMPLER_PROF_FREE_SLOTS];
+
+    if (!fetch(session, &queue->head, SIMPLER_CACHE_LINE))
+        return false;
+    /* acquire, pairs with F2: the device has read the slot that we reuse. */
+    uint32_t head = atomic_load_explicit(&queue->head, memory_order_acquire);
+    if (tail - head >= SIMPLER_PROF_FREE_SLOTS)
+        return false;
+    atomic_store_explicit(slot, buffer->device, memory_order_relaxed);
+    if (!flush(session, slot, sizeof(*slot)))
+        return false;
+    buffer->on_device = true;
+    SIMPLER_TESTPOINT(DRAIN_BEFORE_GIVE);
+    /* F1, release: pairs with the producer's acquire load of tail. */
+    atomic_store_explicit(&queue->tail, tail + 1, memory_order_release);
+    (void)flush(session, &queue->tail, sizeof(uint64_t));
+    return true;
+}
+
+/* Pays @lane what it is owed of @kind, as far as the stock goes. */
+static bool pay(struct simpler_prof_shard *shard, uint32_t lane, uint32_t kind)
+{
+    struct simpler_prof_session *session = shard->session;
+    uint32_t *owed = &session->owed[lane * session->client->kind_count + kind];
+    bool paid = false;
+
+    while (*owed > 0) {
+        struct simpler_pool_buffer *buffer = simpler_spsc_peek(&shard->recycled[kind]);
+        if (buffer == NULL ||
+            !give(session, &simpler_session_state(session, lane, kind)->free, buffer))
+            break;
+        (void)simpler_spsc_try_pop(&shard->recycled[kind]);
+        (*owed)--;
+        atomic_fetch_sub_explicit(&shard->owed[kind], 1, memory_order_relaxed);
+        paid = true;
+    }
+    if (paid)
+        show_life(session, simpler_session_lane(session, lane));
+    return paid;
+}
+
+/* Lanes in turn, another one first each time. */
+static bool pay_lanes(struct simpler_prof_shard *shard)
+{
+    struct simpler_prof_session *session = shard->session;
+    uint32_t step = session->shard_count;
+    uint32_t mine = (session->config.lane_count - shard->index + step - 1) / step;
+    bool paid = false;
+
+    shard->next = (shard->next + 1) % mine;
+    for (uint32_t kind = 0; kind < session->client->kind_count; kind++) {
+        if (atomic_load_explicit(&shard->owed[kind], memory_order_relaxed) == 0)
+            continue;
+        for (uint32_t i = 0; i < mine; i++)
+            paid |= pay(shard, shard->index + (shard->next + i) % mine * step, kind);
+    }
+    return paid;
+}
+
+/* Whose buffer an entry names; NULL when it makes no sense. */
+static struct simpler_pool_buffer *resolve(struct simpler_prof_session *session, uint32_t lane,
+                                           const struct simpler_prof_ready_entry *entry)
+{
+    struct simpler_pool_buffer *buffer = NULL;
+
+    if (entry->lane == lane && entry->kind < session->client->kind_count)
+        buffer = simpler_buffer_pool_resolve(&session->pool, entry->buffer);
+    if (buffer != NULL && buffer->kind == entry->kind && buffer->on_device)
+        return buffer;
+    SIMPLER_ERROR("%s: lane %u published lane %u, kind %u, buffer %#" PRIx64
+                  ", which is none of ours: the entry is dropped",
+                  session->client->name, lane, entry->lane, entry->kind, entry->buffer);
+    return NULL;
+}
+
+/* One entry becomes the host's. */
+static void take(struct simpler_prof_shard *shard, uint32_t lane,
+                 const struct simpler_prof_ready_entry *entry)
+{
+    struct simpler_prof_session *session = shard->session;
+    struct simpler_pool_buffer *buffer = resolve(session, lane, entry);
+
+    if (buffer == NULL)
+        return;
+    buffer->on_device = false;
+    buffer->entry = *entry;
+    session->owed[lane * session->client->kind_count + entry->kind]++;
+    atomic_fetch_add_explicit(&shard->owed[entry->kind], 1, memory_order_relaxed);
+    bool staged = simpler_spsc_try_push(&shard->stage, buffer);
+    SIMPLER_ASSERT(staged);
+    (void)staged;
+    simpler_event_notify(&shard->staged, 1);
+    (void)pay(shard, lane, entry->kind);
+    if (session->client->watermark[entry->kind] != 0)
+        simpler_event_notify(&session->replenish_event, 1);
+}
+
+bool simpler_drain_lane(struct simpler_prof_shard *shard, uint32_t lane)
+{
+    struct simpler_prof_session *session = shard->session;
+    struct simpler_prof_ready_lane *at = simpler_session_lane(session, lane);
+    uint32_t depth = session->config.ready_depth;
+    const struct simpler_prof_ready_entry *entries =
+        (void *)(session->region.host + session->header->entries_offset);
+
+    if (!fetch_tail(session, lane))
+        return false;
+    /* acquire, pairs with R1: the entries below tail and their buffers are written. */
+    uint32_t tail = atomic_load_explicit(&at->tail, memory_order_acquire);
+    /* relaxed: the drain is the only writer of head. */
+    uint32_t head = atomic_load_explicit(&at->head, memory_order_relaxed);
+    if (tail - head > depth) {
+        simpler_session_fail(session, "the ready queue has impossible indices", SIMPLER_EFORMAT);
+        return false;
+    }
+    bool any = head != tail;
+    for (; head != tail; head++) {
+        const struct simpler_prof_ready_entry *entry =
+            &entries[(size_t)lane * depth + (head & (depth - 1))];
+        if (!fetch(session, entry, sizeof(*entry)))
+            return false;
+        take(shard, lane, entry);
+        SIMPLER_TESTPOINT(DRAIN_BEFORE_RELEASE);
+        /* R2, release: pairs with the producer's acquire load of head. */
+        atomic_store_explicit(&at->head, head + 1, memory_order_release);
+        show_life(session, at);
+    }
+    return any;
+}
+
+static bool is_busy(const struct simpler_prof_shard *shard)
+{
+    return atomic_load_explicit(&shard->busy, memory_order_relaxed);
+}
+
+/* A producer waits for a sign of life: gives it if there was one.  True: it waits. */
+static bool answer(struct simpler_prof_shard *shard, uint32_t lane)
+{
+    struct simpler_prof_session *session = shard->session;
+    struct simpler_prof_ready_lane *at = simpler_session_lane(session, lane);
+    uint32_t beats = atomic_load_explicit(&session->beats[lane], memory_order_relaxed);
+
+    if (atomic_load_explicit(&at->waiting, memory_order_relaxed) == 0)
+        return false;
+    if (is_busy(shard) || session->shown[lane] != beats)
+        show_life(session, at);
+    session->shown[lane] = beats;
+    return true;
+}
+
+static bool pass(struct simpler_prof_shard *shard)
+{
+    struct simpler_prof_session *session = shard->session;
+    bool worked = false;
+
+    (void)pthread_mutex_lock(&shard->drain_lock);
+    for (uint32_t l = shard->index; l < session->config.lane_count; l += session->shard_count)
+        worked |= simpler_drain_lane(shard, l);
+    worked |= pay_lanes(shard);
+    (void)pthread_mutex_unlock(&shard->drain_lock);
+    return worked;
+}
+
+static bool should_stop(const struct simpler_prof_session *session)
+{
+    return atomic_load_explicit(&session->stop_drain, memory_order_acquire);
+}
+
+/* How long nobody has to look: without limit unless a producer waits, or none can ring. */
+static uint64_t answer_lanes(struct simpler_prof_shard *shard)
+{
+    struct simpler_prof_session *session = shard->session;
+    bool waiting = false;
+
+    (void)pthread_mutex_lock(&shard->drain_lock);
+    for (uint32_t l = shard->index; l < session->config.lane_count; l += session->shard_count)
+        waiting |= answer(shard, l);
+    (void)pthread_mutex_unlock(&shard->drain_lock);
+    if (!session->transport->has_doorbell)
+        return shard->poll_ns;
+    return waiting ? session->header->backstop_ns / BEAT_SLICES + 1 : UINT64_MAX;
+}
+
+static void park(struct simpler_prof_shard *shard)
+{
+    uint32_t seen = simpler_event_prepare(shard->doorbell);
+
+    if (should_stop(shard->session) || pass(shard)) {
+        simpler_event_cancel(shard->doorbell);
+        return;
+    }
+    simpler_event_wait(shard->doorbell, seen, answer_lanes(shard));
+    if (shard->poll_ns < POLL_MAX_NS)
+        shard->poll_ns *= 2;
+}
+
+void *simpler_drain_main(void *arg)
+{
+    struct simpler_prof_shard *shard = arg;
+
+    shard->poll_ns = POLL_MIN_NS;
+    while (!should_stop(shard->session)) {
+        uint32_t turns = 0;
+        while (turns < SPIN_TURNS && !pass(shard)) {
+            simpler_clock_relax();
+            turns++;
+        }
+        if (turns < SPIN_TURNS)
+            shard->poll_ns = POLL_MIN_NS;
+        else
+            park(shard);
+    }
+    return NULL;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The device's side of a (lane, kind): see producer.h.
+ *
+ * A switch publishes the full buffer and then takes an empty one, so that a
+ * lane with a single buffer still makes progress.  Each half has a gate: the
+ * ready queue must have room, the free queue must hold a buffer.  A thread at a
+ * gate spins briefly, then sleeps on its lane's space event.  Its clock starts
+ * with the wait and starts again whenever the lane's heartbeat has moved; when
+ * it runs out, the lane drops without waiting until the heartbeat moves again.
+ */
+#include "prof/producer.h"
+
+#include <stddef.h>
+
+#include "base/clock.h"
+#include "base/testpoint.h"
+
+#define SPIN_TURNS    64u
+#define POLL_NS       50000u /* where nobody can wake us */
+#define CLOCK_SLICES  8u     /* of the crash clock; after each the heartbeat is read */
+#define MAX_BACKSTOPS (UINT64_MAX / 2)
+
+typedef bool gate_fn(const struct simpler_producer *producer);
+
+static bool has_room(const struct simpler_producer *producer)
+{
+    /* relaxed: this thread is the only writer of tail. */
+    uint32_t tail = atomic_load_explicit(&producer->lane->tail, memory_order_relaxed);
+    /* acquire, pairs with R2: the host has copied the entries below head. */
+    uint32_t head = atomic_load_explicit(&producer->lane->head, memory_order_acquire);
+    return tail - head < producer->header->ready_depth;
+}
+
+static bool has_buffer(const struct simpler_producer *producer)
+{
+    const struct simpler_prof_free_queue *queue = &producer->state->free;
+    /* relaxed: this thread is the only writer of head. */
+    uint32_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
+    /* acquire, pairs with F1: the slots below tail are filled. */
+    return atomic_load_explicit(&queue->tail, memory_order_acquire) != head;
+}
+
+static uint32_t host_beat(const struct simpler_producer *producer)
+{
+    /* relaxed: a clock's reset orders nothing. */
+    return atomic_load_explicit(&producer->lane->heartbeat, memory_order_relaxed);
+}
+
+static bool is_dropping(const struct simpler_producer *producer)
+{
+    const struct simpler_prof_ready_lane *lane = producer->lane;
+    return atomic_load_explicit(&lane->dropping, memory_order_relaxed) != 0 &&
+           atomic_load_explicit(&lane->drop_beat, memory_order_relaxed) == host_beat(producer);
+}
+
+static void set_dropping(const struct simpler_producer *producer, bool dropping, uint32_t beat)
+{
+    atomic_store_explicit(&producer->lane->drop_beat, beat, memory_order_relaxed);
+    atomic_store_explicit(&producer->lane->dropping, dropping, memory_order_relaxed);
+}
+
+/* Asks the host for a sign of life; the drain sleeps with a limit while it is set. */
+static void set_waiting(const struct simpler_producer *producer, bool waiting)
+{
+    atomic_store_explicit(&producer->lane->waiting, waiting, memory_order_relaxed);
+    if (waiting)
+        simpler_event_notify(producer->doorbell, 1);
+}
+
+static uint64_t shorter(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Sleeps until the gate opens (true) or the clock runs out. */
+static bool sleep_at_gate(const struct simpler_producer *producer, gate_fn *is_open)
+{
+    uint64_t backstop = shorter(producer->header->backstop_ns, MAX_BACKSTOPS);
+    uint64_t slice = producer->header->has_events ? backstop / CLOCK_SLICES : POLL_NS;
+    uint64_t start = simpler_clock_ns();
+    uint32_t beat = host_beat(producer);
+    uint64_t waited = 0;
+    bool open;
+
+    for (;;) {
+        uint32_t seen = simpler_event_prepare(&producer->lane->space);
+        SIMPLER_TESTPOINT(GATE_BEFORE_LOOK);
+        open = is_open(producer);
+        uint64_t now = simpler_clock_ns();
+        if (host_beat(producer) != beat) {
+            beat = host_beat(producer);
+            start = now;
+        }
+        waited = now - start;
+        if (open || waited >= backstop)
+            break;
+        if (waited >= backstop / CLOCK_SLICES)
+            set_waiting(producer, true);
+        simpler_event_wait(&producer->lane->space, seen, shorter(slice, backstop - waited) + 1);
+    }
+    simpler_event_cancel(&producer->lane->space);
+    set_waiting(producer, false);
+    set_dropping(producer, !open, beat);
+    return open;
+}
+
+/* One bounded stall at most; false: drop. */
+static bool pass_gate(const struct simpler_producer *producer, gate_fn *is_open)
+{
+    if (SIMPLER_LIKELY(is_open(producer)))
+        return true;
+    if (is_dropping(producer))
+        return false;
+    for (uint32_t i = 0; i < SPIN_TURNS; i++) {
+        simpler_clock_relax();
+        if (is_open(producer))
+            return true;
+    }
+    return sleep_at_gate(producer, is_open);
+}
+
+static void clamped_add(_Atomic uint32_t *counter)
+{
+    uint32_t value = atomic_load_explicit(counter, memory_order_relaxed);
+    atomic_store_explicit(counter, value + (value != UINT32_MAX), memory_order_relaxed);
+}
+
+/* A new record is lost: @cause is the gate that did not open. */
+static void *count_loss(struct simpler_producer *producer, _Atomic uint32_t *cause)
+{
+    clamped_add(&producer->state->total);
+    clamped_add(cause);
+    return NULL;
+}
+
+static void hold(struct simpler_producer *producer, struct simpler_prof_buffer *buffer)
+{
+    producer->buffer = buffer;
+    producer->count = 0;
+    producer->payloads = 0;
+    producer->capacity = buffer == NULL ? 0 : buffer->capacity;
+    producer->next = (uint8_t *)(buffer == NULL ? NULL : buffer + 1);
+}
+
+static void stamp(const struct simpler_producer *producer, struct simpler_prof_buffer *buffer)
+{
+    atomic_store_explicit(&buffer->count, 0, memory_order_relaxed);
+    buffer->run_epoch = producer->run_epoch;
+    buffer->local_seq = atomic_load_explicit(&producer->state->current_seq, memory_order_relaxed);
+}
+
+/* The held buffer becomes an entry of the ready queue; there is room. */
+static void publish(struct simpler_producer *producer)
+{
+    struct simpler_prof_ready_lane *lane = producer->lane;
+    struct simpler_prof_state *state = producer->state;
+    uint32_t tail = atomic_load_explicit(&lane->tail, memory_order_relaxed);
+    uint32_t seq = atomic_load_explicit(&state->current_seq, memory_order_relaxed);
+
+    producer->entries[tail & (producer->header->ready_depth - 1)] =
+        (struct simpler_prof_ready_entry){
+            .lane = producer->lane_index,
+            .kind = producer->kind,
+            .buffer = atomic_load_explicit(&state->current_buffer, memory_order_relaxed),
+            .buffer_seq = seq,
+            .run_epoch = producer->run_epoch,
+            .payloads = producer->payloads,
+        };
+    SIMPLER_TESTPOINT(PRODUCER_BEFORE_PUBLISH);
+    /* R1, release: pairs with the drain's acquire load of tail. */
+    atomic_store_explicit(&lane->tail, tail + 1, memory_order_release);
+    SIMPLER_TESTPOINT(PRODUCER_AFTER_PUBLISH);
+    atomic_store_explicit(&state->current_buffer, 0, memory_order_relaxed);
+    atomic_store_explicit(&state->current_seq, seq + 1, memory_order_relaxed);
+    hold(producer, NULL);
+    simpler_event_notify(producer->doorbell, 1);
+}
+
+/* Takes the next buffer of the free queue; there is one. */
+static bool acquire(struct simpler_producer *producer)
+{
+    struct simpler_prof_free_queue *queue = &producer->state->free;
+    uint32_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
+    uint64_t address =
+        atomic_load_explicit(&queue->slot[head % SIMPLER_PROF_FREE_SLOTS], memory_order_relaxed);
+
+    SIMPLER_TESTPOINT(PRODUCER_BEFORE_TAKE);
+    /* F2, release: pairs with the drain's acquire load of head. */
+    atomic_store_explicit(&queue->head, head + 1, memory_order_release);
+    if (address == 0)
+        return false;
+    struct simpler_prof_buffer *buffer = (struct simpler_prof_buffer *)(uintptr_t)address;
+    stamp(producer, buffer);
+    hold(producer, buffer);
+    /* release: whoever reads the pointer finds the stamps of this run. */
+    atomic_store_explicit(&producer->state->current_buffer, address, memory_order_release);
+    return true;
+}
+
+SIMPLER_NOINLINE void *simpler_producer_switch(struct simpler_producer *producer)
+{
+    if (producer->buffer != NULL) {
+        if (!pass_gate(producer, has_room))
+            return count_loss(producer, &producer->state->dropped_ready_full);
+        publish(producer);
+    }
+    if (!pass_gate(producer, has_buffer) || !acquire(producer))
+        return count_loss(producer, &producer->state->dropped_no_free);
+    return producer->next;
+}
+
+void simpler_producer_refuse(struct simpler_producer *producer)
+{
+    (void)count_loss(producer, &producer->state->dropped_other);
+}
+
+bool simpler_producer_flush(struct simpler_producer *producer)
+{
+    if (producer->buffer == NULL || producer->count == 0)
+        return true;
+    if (!pass_gate(producer, has_room))
+        return false;
+    publish(producer);
+    return true;
+}
+
+void simpler_producer_finish(struct simpler_producer *producer)
+{
+    (void)simpler_producer_flush(producer);
+    /* R3, release: pairs with the host's acquire load; every append is before it. */
+    atomic_store_explicit(&producer->state->flushed_epoch, producer->run_epoch,
+                          memory_order_release);
+}
+
+static void reset_counters(struct simpler_prof_state *state)
+{
+    atomic_store_explicit(&state->total, 0, memory_order_relaxed);
+    atomic_store_explicit(&state->dropped_no_free, 0, memory_order_relaxed);
+    atomic_store_explicit(&state->dropped_ready_full, 0, memory_order_relaxed);
+    atomic_store_explicit(&state->dropped_other, 0, memory_order_relaxed);
+}
+
+static void find_places(struct simpler_producer *producer)
+{
+    struct simpler_prof_header *header = producer->header;
+    uint8_t *base = (uint8_t *)header;
+    struct simpler_prof_ready_lane *lanes = (void *)(base + header->lanes_offset);
+    struct simpler_prof_ready_entry *entries = (void *)(base + header->entries_offset);
+    struct simpler_prof_state *states = (void *)(base + header->states_offset);
+    struct simpler_event *doorbells = (void *)(base + header->doorbells_offset);
+    size_t lane = producer->lane_index;
+
+    producer->lane = &lanes[lane];
+    producer->entries = &entries[lane * header->ready_depth];
+    producer->state = &states[lane * header->kind_count + producer->kind];
+    producer->doorbell = &doorbells[lane % header->shard_count];
+}
+
+void simpler_producer_attach(struct simpler_producer *producer, struct simpler_prof_header *header,
+                             uint32_t lane, uint32_t kind, uint32_t run_epoch)
+{
+    *producer = (struct simpler_producer){
+        .header = header,
+        .record_bytes = header->kind[kind].record_bytes,
+        .run_epoch = run_epoch,
+        .lane_index = lane,
+        .kind = kind,
+    };
+    find_places(producer);
+    reset_counters(producer->state);
+    set_waiting(producer, false);
+    set_dropping(producer, false, 0);
+
+    uint64_t address = atomic_load_explicit(&producer->state->current_buffer, memory_order_relaxed);
+    struct simpler_prof_buffer *held = (struct simpler_prof_buffer *)(uintptr_t)address;
+    if (held != NULL)
+        stamp(producer, held);
+    hold(producer, held);
+}
+
+void simpler_producer_publish_epoch(struct simpler_prof_header *header, uint32_t run_epoch)
+{
+    /* R5, release: pairs with the host's acquire load at the run's end. */
+    atomic_store_explicit(&header->accounting_epoch, run_epoch, memory_order_release);
+}

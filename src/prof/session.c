@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A session's life: open, then runs (admit, quiesce), then close.
+ *
+ * At a proved end the caller itself does what is left to do: under the locks of
+ * the roles it takes what the lanes have published, collects what is staged and
+ * recovers what is held.  So an idle session is quiesced without waking anyone.
+ */
+#include "prof/session.h"
+
+#include <stddef.h>
+
+#include "base/alloc.h"
+#include "base/logger.h"
+#include "prof/session_state.h"
+#include "simpler/status.h"
+
+#define DEFAULT_BACKSTOP_NS 30000000000u
+#define MAX_LANES           4096u
+#define MAX_DEPTH           65536u
+#define MAX_BUFFERS         65536u     /* of a kind */
+#define MAX_BUFFER_BYTES    (1u << 30) /* records of one buffer */
+#define MAX_CLIENT_BYTES    (1u << 20)
+
+struct simpler_prof_ready_lane *simpler_session_lane(const struct simpler_prof_session *session,
+                                                     uint32_t lane)
+{
+    uint8_t *base = session->region.host + session->header->lanes_offset;
+    return (struct simpler_prof_ready_lane *)(void *)base + lane;
+}
+
+struct simpler_prof_state *simpler_session_state(const struct simpler_prof_session *session,
+                                                 uint32_t lane, uint32_t kind)
+{
+    uint8_t *base = session->region.host + session->header->states_offset;
+    return (struct simpler_prof_state *)(void *)base + (size_t)lane * session->client->kind_count +
+           kind;
+}
+
+size_t simpler_session_offset(const struct simpler_prof_session *session, const void *place)
+{
+    return (size_t)((const uint8_t *)place - session->region.host);
+}
+
+void simpler_session_fail(struct simpler_prof_session *session, const char *what, int status)
+{
+    if (!atomic_exchange_explicit(&session->failed, true, memory_order_acq_rel))
+        SIMPLER_ERROR("%s: %s: %s", session->client->name, what, simpler_status_text(status));
+}
+
+static bool has_failed(const struct simpler_prof_session *session)
+{
+    return atomic_load_explicit(&session->failed, memory_order_acquire);
+}
+
+/* The most buffers of @kind that there can be. */
+static uint64_t most_buffers(const struct simpler_prof_session_config *config, uint32_t kind)
+{
+    uint32_t first = config->client->buffers_per_lane[kind];
+    uint32_t most = config->client->max_buffers_per_lane[kind];
+
+    return (uint64_t)(most > first ? most : first) * config->lane_count;
+}
+
+static bool is_valid_kind(const struct simpler_prof_session_config *config, uint32_t kind)
+{
+    const struct simpler_prof_kind *shape = &config->kind[kind];
+    uint64_t bytes = (uint64_t)shape->record_bytes * shape->records_per_buffer;
+
+    return bytes != 0 && bytes <= MAX_BUFFER_BYTES && config->client->buffers_per_lane[kind] != 0 &&
+           most_buffers(config, kind) <= MAX_BUFFERS;
+}
+
+static bool is_valid(const struct simpler_prof_session_config *config)
+{
+    const struct simpler_prof_client *client = config->client;
+    uint32_t depth = config->ready_depth;
+
+    if (client->collect == NULL || client->max_shards == 0 || client->kind_count == 0 ||
+        client->kind_count > SIMPLER_PROF_MAX_KINDS || client->client_bytes > MAX_CLIENT_BYTES)
+        return false;
+    if (config->lane_count == 0 || config->lane_count > MAX_LANES || depth == 0 ||
+        depth > MAX_DEPTH || (depth & (depth - 1)) != 0)
+        return false;
+    for (uint32_t kind = 0; kind < client->kind_count; kind++) {
+        if (!is_valid_kind(config, kind))
+            return false;
+    }
+    return true;
+}
+
+static int init_rings(struct simpler_prof_shard *shard)
+{
+    const struct simpler_prof_session_config *config = &shard->session->config;
+    uint64_t all = 0;
+    int rc = 0;
+
+    for (uint32_t kind = 0; rc == 0 && kind < config->client->kind_count; kind++) {
+        uint32_t most = (uint32_t)most_buffers(config, kind);
+        rc = simpler_spsc_init(&shard->recycled[kind], most, config->first_index);
+        all += most;
+    }
+    if (rc == 0)
+        rc = simpler_spsc_init(&shard->stage, (uint32_t)all, config->first_index);
+    if (rc == 0)
+        rc = simpler_spsc_init(&shard->done, (uint32_t)all, config->first_index);
+    return rc;
+}
+
+static int init_shard(struct simpler_prof_session *session, uint32_t index)
+{
+    struct simpler_prof_shard *shard = &session->shards[index];
+
+    shard->session = session;
+    shard->index = index;
+    simpler_event_init(&shard->staged);
+    shard->drain_lock_ready = pthread_mutex_init(&shard->drain_lock, NULL) == 0;
+    shard->collect_lock_ready = pthread_mutex_init(&shard->collect_lock, NULL) == 0;
+    if (!shard->drain_lock_ready || !shard->collect_lock_ready)
+        return SIMPLER_ENOMEM;
+    return init_rings(shard);
+}
+
+static void fini_shard(struct simpler_prof_shard *shard)
+{
+    simpler_spsc_fini(&shard->done);
+    simpler_spsc_fini(&shard->stage);
+    for (uint32_t kind = 0; kind < SIMPLER_PROF_MAX_KINDS; kind++)
+        simpler_spsc_fini(&shard->recycled[kind]);
+    if (shard->collect_lock_ready)
+        (void)pthread_mutex_destroy(&shard->collect_lock);
+    if (shard->drain_lock_ready)
+        (void)pthread_mutex_destroy(&shard->drain_lock);
+}
+
+static int allocate(struct simpler_prof_session *session)
+{
+    size_t lanes = session->config.lane_count;
+
+    session->shards = simpler_alloc_aligned(session->shard_count, sizeof(*session->shards));
+    session->owed = simpler_alloc_zeroed(lanes * session->client->kind_count, sizeof(uint32_t));
+    session->beats = simpler_alloc_zeroed(lanes, sizeof(*session->beats));
+    session->shown = simpler_alloc_zeroed(lanes, sizeof(*session->shown));
+    if (session->shards == NULL || session->owed == NULL || session->beats == NULL ||
+        session->shown == NULL)
+        return SIMPLER_ENOMEM;
+    for (uint32_t s = 0; s < session->shard_count; s++) {
+        int rc = init_shard(session, s);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* Memory, then stocks filled to their watermarks, then threads. */
+static int set_up(struct simpler_prof_session *session)
+{
+    int rc = allocate(session);
+
+    if (rc == 0)
+        rc = simpler_session_layout(session);
+    if (rc != 0)
+        return rc;
+    uint8_t *doorbells = session->region.host + session->header->doorbells_offset;
+    for (uint32_t s = 0; s < session->shard_count; s++)
+        session->shards[s].doorbell = (struct simpler_event *)(void *)doorbells + s;
+    (void)simpler_replenish_pass(session);
+    if (session->out_of_memory)
+        return SIMPLER_ENOMEM;
+    return simpler_session_start(session);
+}
+
+int simpler_prof_session_open(const struct simpler_prof_session_config *config,
+                              struct simpler_prof_session **out)
+{
+    if (!is_valid(config))
+        return SIMPLER_EINVAL;
+    struct simpler_prof_session *session = simpler_alloc_aligned(1, sizeof(*session));
+    if (session == NULL)
+        return SIMPLER_ENOMEM;
+    session->config = *config;
+    if (session->config.backstop_ns == 0)
+        session->config.backstop_ns = DEFAULT_BACKSTOP_NS;
+    session->client = config->client;
+    session->transport = config->transport;
+    session->shard_count = config->lane_count < config->client->max_shards
+                               ? config->lane_count
+                               : config->client->max_shards;
+    session->may_free = true;
+    simpler_event_setup();
+    simpler_event_init(&session->replenish_event);
+    simpler_buffer_pool_init(&session->pool, session->transport);
+    int rc = set_up(session);
+    if (rc != 0)
+        simpler_prof_session_close(session);
+    else
+        *out = session;
+    return rc;
+}
+
+void simpler_prof_session_close(struct simpler_prof_session *session)
+{
+    if (session == NULL)
+        return;
+    if (session->shards != NULL)
+        simpler_session_stop(session);
+    if (!session->may_free)
+        SIMPLER_WARN("%s: a producer may still write: its memory stays until the process ends",
+                     session->client->name);
+    simpler_buffer_pool_fini(&session->pool, session->may_free);
+    if (session->header != NULL && session->may_free)
+        session->transport->free(&session->region);
+    for (uint32_t s = 0; session->shards != NULL && s < session->shard_count; s++)
+        fini_shard(&session->shards[s]);
+    simpler_alloc_free(session->shown);
+    simpler_alloc_free((void *)session->beats);
+    simpler_alloc_free(session->owed);
+    simpler_alloc_free(session->shards);
+    simpler_alloc_free(session);
+}
+
+uint64_t simpler_prof_session_device_base(const struct simpler_prof_session *session)
+{
+    return session->region.device;
+}
+
+void *simpler_prof_session_client_block(struct simpler_prof_session *session)
+{
+    size_t offset = session->header->client_offset;
+    size_t bytes = (session->client->client_bytes + 7) / 8 * 8;
+
+    if (bytes != 0 && session->transport->fetch(&session->region, offset, bytes) != 0)
+        return NULL;
+    return session->region.host + offset;
+}
+
+int simpler_prof_session_admit(struct simpler_prof_session *session, uint32_t run_epoch)
+{
+    if (run_epoch == 0 || atomic_load_explicit(&session->epoch, memory_order_relaxed) != 0)
+        return SIMPLER_EINVAL;
+    for (uint32_t s = 0; s < session->shard_count; s++) {
+        struct simpler_prof_shard *shard = &session->shards[s];
+        (void)pthread_mutex_lock(&shard->collect_lock);
+        shard->received = 0;
+        shard->refused = 0;
+        (void)pthread_mutex_unlock(&shard->collect_lock);
+    }
+    atomic_store_explicit(&session->failed, false, memory_order_relaxed);
+    /* release: pairs with the collectors' acquire; the client is ready for the run. */
+    atomic_store_explicit(&session->epoch, run_epoch, memory_order_release);
+    if (session->replenish_running)
+        return 0;
+    int rc = simpler_session_start(session);
+    if (rc != 0)
+        atomic_store_explicit(&session->epoch, 0, memory_order_relaxed);
+    return rc;
+}
+
+bool simpler_prof_session_flushed(struct simpler_prof_session *session, uint32_t lane)
+{
+    uint32_t epoch = atomic_load_explicit(&session->epoch, memory_order_relaxed);
+
+    for (uint32_t kind = 0; kind < session->client->kind_count; kind++) {
+        struct simpler_prof_state *state = simpler_session_state(session, lane, kind);
+        size_t offset = simpler_session_offset(session, &state->current_buffer);
+        if (session->transport->fetch(&session->region, offset, SIMPLER_CACHE_LINE) != 0)
+            return false;
+        /* acquire, pairs with R3: every record of the lane is before it. */
+        if (atomic_load_explicit(&state->flushed_epoch, memory_order_acquire) != epoch)
+            return false;
+    }
+    return true;
+}
+
+static bool is_proved(const enum simpler_lane_end *ends, uint32_t lane)
+{
+    return simpler_prof_decide(&ends[lane], 1).may_drain;
+}
+
+/* Takes the last publications of the lanes whose end is proved. */
+static void drain_proved(struct simpler_prof_session *session, const enum simpler_lane_end *ends)
+{
+    for (uint32_t lane = 0; lane < session->config.lane_count; lane++) {
+        struct simpler_prof_shard *shard = &session->shards[lane % session->shard_count];
+        if (!is_proved(ends, lane))
+            continue;
+        (void)pthread_mutex_lock(&shard->drain_lock);
+        (void)simpler_drain_lane(shard, lane);
+        (void)pthread_mutex_unlock(&shard->drain_lock);
+    }
+}
+
+static void collect_staged(struct simpler_prof_session *session)
+{
+    for (uint32_t s = 0; s < session->shard_count; s++) {
+        struct simpler_prof_shard *shard = &session->shards[s];
+        (void)pthread_mutex_lock(&shard->collect_lock);
+        (void)simpler_collector_run(shard);
+        (void)pthread_mutex_unlock(&shard->collect_lock);
+    }
+}
+
+/* Whether the producers of the admitted run were initialised. */
+static int check_epoch(struct simpler_prof_session *session, bool *ok)
+{
+    size_t offset = offsetof(struct simpler_prof_header, accounting_epoch);
+    int rc = session->transport->fetch(&session->region, offset, sizeof(uint64_t));
+
+    /* acquire, pairs with R5. */
+    if (rc == 0)
+        *ok = atomic_load_explicit(&session->header->accounting_epoch, memory_order_acquire) ==
+              atomic_load_explicit(&session->epoch, memory_order_relaxed);
+    return rc;
+}
+
+static int recover_proved(struct simpler_prof_session *session, const enum simpler_lane_end *ends)
+{
+    int rc = 0;
+
+    for (uint32_t lane = 0; rc == 0 && lane < session->config.lane_count; lane++) {
+        struct simpler_prof_shard *shard = &session->shards[lane % session->shard_count];
+        if (!is_proved(ends, lane))
+            continue;
+        (void)pthread_mutex_lock(&shard->collect_lock);
+        rc = simpler_recover_lane(session, lane);
+        (void)pthread_mutex_unlock(&shard->collect_lock);
+    }
+    return rc;
+}
+
+static void add_received(struct simpler_prof_session *session, struct simpler_prof_accounting *out)
+{
+    for (uint32_t s = 0; s < session->shard_count; s++) {
+        struct simpler_prof_shard *shard = &session->shards[s];
+        (void)pthread_mutex_lock(&shard->collect_lock);
+        out->received += shard->received;
+        out->refused_epoch += shard->refused;
+        (void)pthread_mutex_unlock(&shard->collect_lock);
+    }
+}
+
+/* Reads what is shared, as far as the ends allow; *out has what the host counted. */
+static int settle(struct simpler_prof_session *session, const enum simpler_lane_end *ends,
+                  const struct simpler_prof_verdict *verdict, struct simpler_prof_accounting *out)
+{
+    bool some = false;
+    int rc = 0;
+
+    for (uint32_t lane = 0; lane < session->config.lane_count; lane++)
+        some |= is_proved(ends, lane);
+    if (some)
+        rc = check_epoch(session, &out->epoch_ok);
+    if (rc == 0 && out->epoch_ok)
+        rc = recover_proved(session, ends);
+    add_received(session, out);
+    if (rc == 0 && out->epoch_ok && verdict->may_read)
+        rc = simpler_recover_accounting(session, out);
+    if (rc != 0)
+        simpler_session_fail(session, "the end of a run cannot be read", rc);
+    return has_failed(session) ? SIMPLER_EIO : 0;
+}
+
+int simpler_prof_session_quiesce(struct simpler_prof_session *session,
+                                 const enum simpler_lane_end *ends,
+                                 struct simpler_prof_accounting *out)
+{
+    struct simpler_prof_verdict verdict = simpler_prof_decide(ends, session->config.lane_count);
+    struct simpler_prof_accounting accounting = {0};
+
+    if (atomic_load_explicit(&session->epoch, memory_order_relaxed) == 0)
+        return SIMPLER_EINVAL;
+    drain_proved(session, ends);
+    if (!verdict.may_drain)
+        simpler_session_stop(session);
+    collect_staged(session);
+    session->may_free = verdict.may_free;
+    int rc = settle(session, ends, &verdict, &accounting);
+    if (rc != 0)
+        accounting.known = false;
+    /* relaxed: the collectors have nothing of this run any more. */
+    atomic_store_explicit(&session->epoch, 0, memory_order_relaxed);
+    *out = accounting;
+    return rc;
+}
+
+void simpler_prof_session_beat(struct simpler_prof_session *session, uint32_t lane)
+{
+    atomic_fetch_add_explicit(&session->beats[lane], 1, memory_order_relaxed);
+}
+
+void simpler_prof_session_set_busy(struct simpler_prof_session *session, uint32_t shard, bool busy)
+{
+    atomic_store_explicit(&session->shards[shard].busy, busy, memory_order_relaxed);
+}
+
+void simpler_prof_session_wake(struct simpler_prof_session *session)
+{
+    /* release: pairs with replenish's acquire; what the client did is before the tick. */
+    atomic_fetch_add_explicit(&session->ticks_wanted, 1, memory_order_release);
+    simpler_event_notify(&session->replenish_event, 1);
+}

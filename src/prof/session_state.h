@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_PROF_SESSION_STATE_H
+#define SIMPLER_PROF_SESSION_STATE_H
+
+/*
+ * The inside of a session, for the files of prof/ alone.
+ *
+ * A buffer's way through the host, one role a step:
+ *
+ *     device ready queue -> drain -> stage -> collector -> done -> replenish
+ *         -> recycled -> drain -> device free queue
+ *
+ * A lane belongs to the shard lane % shard_count.  Each ring has room for every
+ * buffer there is, so no push ever waits; what bounds memory is the number of
+ * buffers, and what stops a producer is its own empty free queue.
+ */
+#include <pthread.h>
+
+#include "base/event.h"
+#include "prof/buffer_pool.h"
+#include "prof/session.h"
+#include "prof/spsc.h"
+
+struct simpler_prof_shard {
+    struct simpler_prof_session *session;
+    uint32_t index;
+    struct simpler_event *doorbell; /* the drain sleeps on it; rung by producers and replenish */
+    struct simpler_event staged;    /* the collector sleeps on it */
+
+    /* Guards the role of the drain: the thread's, or a caller's that quiesces. */
+    pthread_mutex_t drain_lock;
+    bool drain_lock_ready;
+    uint32_t poll_ns; /* back-off without doorbell */
+    uint32_t next;    /* which of its lanes is paid first */
+    /* Buffers taken from lanes and not given back; read by replenish. */
+    _Atomic uint32_t owed[SIMPLER_PROF_MAX_KINDS];
+
+    /* Guards the role of the collector, and every call of collect. */
+    pthread_mutex_t collect_lock;
+    bool collect_lock_ready;
+    uint64_t received, refused; /* records of the admitted run, and of others */
+    _Atomic bool busy;          /* a client's write is in the kernel */
+
+    struct simpler_spsc stage;
+    struct simpler_spsc done;
+    struct simpler_spsc recycled[SIMPLER_PROF_MAX_KINDS];
+
+    pthread_t drain, collector;
+    bool drain_running, collector_running;
+};
+
+struct simpler_prof_session {
+    struct simpler_prof_session_config config;
+    const struct simpler_prof_client *client;
+    const struct simpler_transport_ops *transport;
+    struct simpler_region region;
+    struct simpler_prof_header *header; /* host side */
+    struct simpler_buffer_pool pool;
+    uint32_t shard_count;
+    struct simpler_prof_shard *shards;
+
+    uint32_t *owed;          /* a (lane, kind): of its shard's drain */
+    _Atomic uint32_t *beats; /* a lane: signs of life, from any host thread */
+    uint32_t *shown;         /* a lane: beats that the device was shown; of its shard's drain */
+
+    struct simpler_event replenish_event;
+    _Atomic uint32_t ticks_wanted;
+    pthread_t replenish;
+    bool replenish_running;
+    bool out_of_memory; /* replenish: not tried again in this run */
+    uint32_t retired;   /* buffers that no stock had room for */
+
+    _Atomic uint32_t epoch; /* admitted run; 0 none */
+    _Atomic bool failed;    /* shared memory could not be reached, or makes no sense */
+    _Atomic bool stop_drain, stop_collect, stop_replenish;
+    bool may_free; /* no producer may still write */
+};
+
+/* Host places in the region. */
+struct simpler_prof_ready_lane *simpler_session_lane(const struct simpler_prof_session *session,
+                                                     uint32_t lane);
+struct simpler_prof_state *simpler_session_state(const struct simpler_prof_session *session,
+                                                 uint32_t lane, uint32_t kind);
+size_t simpler_session_offset(const struct simpler_prof_session *session, const void *place);
+/* Logs once a run. */
+void simpler_session_fail(struct simpler_prof_session *session, const char *what, int status);
+
+/* session_layout.c: the region with its header, the buffers, the filled free queues. */
+int simpler_session_layout(struct simpler_prof_session *session);
+
+/* drain.c: takes what @lane has published; true when there was something.  Under drain_lock. */
+bool simpler_drain_lane(struct simpler_prof_shard *shard, uint32_t lane);
+void *simpler_drain_main(void *shard);
+
+/* collector.c: everything that is staged.  Under collect_lock. */
+bool simpler_collector_run(struct simpler_prof_shard *shard);
+void *simpler_collector_main(void *shard);
+
+/* replenish.c: one pass; true when something moved. */
+bool simpler_replenish_pass(struct simpler_prof_session *session);
+void *simpler_replenish_main(void *session);
+
+/* recover.c: what the producers of @lane still hold.  Under collect_lock. */
+int simpler_recover_lane(struct simpler_prof_session *session, uint32_t lane);
+/* The accounting of every lane, once. */
+int simpler_recover_accounting(struct simpler_prof_session *session,
+                               struct simpler_prof_accounting *out);
+
+/* session_threads.c */
+int simpler_session_start(struct simpler_prof_session *session);
+/* Joins them; what the host owns is collected. */
+void simpler_session_stop(struct simpler_prof_session *session);
+
+#endif
