@@ -41,7 +41,7 @@ export class Visit {
     const { media, ...rest } = options;
     const visit = new Visit();
     visit.context = await browser.newContext(rest);
-    visit.context.setDefaultTimeout(5000);
+    visit.context.setDefaultTimeout(30000);
     visit.page = await visit.context.newPage();
     visit.noise = [];
     visit.requests = [];

@@ -450,18 +450,20 @@ async function opening() {
   await visit.page.evaluate(() => new Promise((r) => requestAnimationFrame(() => r())));
   const ms = performance.now() - start;
   console.log(`the page of 200,000 scopes opens in ${ms.toFixed(0)} ms`);
-  checks.that(ms < 3000, `opens in ${ms.toFixed(0)} ms`);
+  checks.that(ms < 5000, `opens in ${ms.toFixed(0)} ms`);
   const nodes = await visit.page.locator('*').count();
   console.log(`${nodes} elements`);
   checks.that(nodes < 20000, `${nodes} elements`);
   await visit.close();
 }
 
-for (const name of NAMES)
-  await numbers(name);
-for (const step of [strictPolicy, noScript, hover, hoverPeak, modal, modalHover, inputs, () => keyboard('light'),
-  () => keyboard('dark'), themes, print, widths, hostile, opening])
-  await step();
+const steps = [...NAMES.map((name) => async function page() { await numbers(name); }),
+  strictPolicy, noScript, hover, hoverPeak, modal, modalHover, inputs,
+  async function keyboardLight() { await keyboard('light'); },
+  async function keyboardDark() { await keyboard('dark'); },
+  themes, print, widths, hostile, opening];
+for (const step of steps)
+  await step().catch((e) => checks.that(false, `${step.name}: ${e.message}`));
 await browser.close();
 server.close();
 process.exit(checks.finish());

@@ -191,6 +191,7 @@ chip_of 's/"total": 4/"total": null/' unknown-counts
 chip_of 's/"fatal": false/"fatal": null/' unknown-counts
 chip_of 's/"fatal": false, "dropped": 0, "total": 4/"fatal": null, "dropped": null, "total": null/' unknown-counts
 chip_of 's/"total": 4/"total": 9/' incomplete
+chip_of '{s/"total": 4/"total": 6/;s/}$/, "collection_verdict": "published", "counts_unknown": false, "host_received_records": 6, "host_retained_records": 4}/}' incomplete
 { good | head -n 3 | sed '1s/"total": 4/"total": 2/'; } >"$tmp/c.jsonl"
 [ "$(status "$tmp/c.jsonl")" = unpaired ] || fail "chip of two lone begins"
 grep -q 'data-status="unpaired"' "$tmp/status/scope_stats.html" || fail "the page's chip is not unpaired"

@@ -92,6 +92,14 @@ def _check_counts(records, facts):
     return None
 
 
+def _check_peaks(report, facts):
+    """A peak is a difference of counters: none is above the greatest of the file."""
+    for row in report["peaks"] + report["lines"]:
+        if row["peak"] > facts["greatest"]:
+            return "a peak of %d, where no counter is above %d" % (row["peak"], facts["greatest"])
+    return None
+
+
 def judge(outcome, data):
     """None when a report over possibly damaged bytes is honest, else the fault."""
     if crashed(outcome):
@@ -111,4 +119,4 @@ def judge(outcome, data):
         return None
     if chip != facts["chip"] and not (facts["odd"] and chip == "incomplete"):
         return "chip %r, not %r" % (chip, facts["chip"])
-    return _check_counts(outcome.json["records"], facts)
+    return _check_counts(outcome.json["records"], facts) or _check_peaks(outcome.json, facts)

@@ -190,6 +190,7 @@ def dominant(peaks):
 
 def consistent(meta, pairs, samples):
     """Values that the document promises; a file that breaks one is damaged."""
+    last = {}                  # counters of a ring never go back
     for sample in samples:
         for resource in RESOURCES:
             if sample[resource + "_end"] < sample[resource + "_start"]:
@@ -197,6 +198,15 @@ def consistent(meta, pairs, samples):
             cap = capacity(meta, resource, sample["ring"])
             if cap is not None and sample[resource + "_end"] - sample[resource + "_start"] > cap:
                 return False
+        if sample["run_epoch"] != samples[0]["run_epoch"]:
+            return False
+        if meta["tensormap_max"] is not None and sample["tensormap"] > meta["tensormap_max"]:
+            return False
+        now = [sample[r + side] for r in RESOURCES for side in ("_start", "_end")]
+        before = last.setdefault(sample["ring"], now)
+        if any(b > n for b, n in zip(before, now)):
+            return False
+        last[sample["ring"]] = now
     for begin, end in pairs:
         for resource in RESOURCES:
             if any(v < 0 for v in values_of(begin, end, resource).values()):
@@ -204,27 +214,14 @@ def consistent(meta, pairs, samples):
     return True
 
 
-def odd(meta, pairs, samples):
+def odd(pairs, samples):
     """Legal line by line, but not what one run writes: a report may doubt it."""
-    last = {}
     if any(begin["depth"] != end["depth"] for begin, end in pairs):
         return True
-    numbers = [sample["buf_seq"] for sample in samples]
-    if numbers != sorted(numbers):
+    if any(sample["ring"] != min(sample["depth"], 3) for sample in samples):
         return True
-    for sample in samples:
-        if sample["ring"] != min(sample["depth"], 3):
-            return True
-        if sample["run_epoch"] != samples[0]["run_epoch"]:
-            return True
-        if meta["tensormap_max"] is not None and sample["tensormap"] > meta["tensormap_max"]:
-            return True
-        now = [sample[r + side] for r in RESOURCES for side in ("_start", "_end")]
-        before = last.setdefault(sample["ring"], now)
-        if any(b > n for b, n in zip(before, now)):
-            return True
-        last[sample["ring"]] = now
-    return False
+    numbers = [sample["buf_seq"] for sample in samples]
+    return numbers != sorted(numbers)
 
 
 def capacities_known(meta, samples):
@@ -272,7 +269,8 @@ def facts(data):
         site_values.append((end["site"], "tensormap", end["ring"], end["tensormap"]))
     return {"meta": meta, "lines": len(samples), "pairs": len(pairs), "pair_list": pairs,
             "unpaired_begin": lone_begins, "unpaired_end": lone_ends, "sound": sound,
-            "odd": odd(meta, pairs, samples),
+            "odd": odd(pairs, samples),
             "peaks": peaks, "dominant_site": dominant(peaks), "sites": sites,
             "site_values": site_values,
+            "greatest": max((s[key] for s in samples for key in COUNTERS), default=0),
             "chip": chip(meta, samples, lone_begins + lone_ends, sound)}
