@@ -10,6 +10,7 @@
  */
 #include "tmr/tensormap.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -213,7 +214,14 @@ uint32_t simpler_tensormap_room(struct simpler_tensormap *map)
 /* Element type and whether contiguous, as they lie in the descriptor. */
 SIMPLER_INLINE uint32_t kind_of(const struct simpler_tensor *tensor)
 {
-    return (uint32_t)tensor->dtype | (uint32_t)tensor->is_contiguous << 16;
+    static const uint8_t mask[4] = {0xff, 0, 0xff, 0};
+    _Static_assert(offsetof(struct simpler_tensor, is_contiguous) ==
+                       offsetof(struct simpler_tensor, dtype) + 2,
+                   "both in four bytes");
+    uint32_t kind, bits;
+    memcpy(&kind, (const char *)tensor + offsetof(struct simpler_tensor, dtype), sizeof(kind));
+    memcpy(&bits, mask, sizeof(bits));
+    return kind & bits;
 }
 
 SIMPLER_INLINE uint64_t pair_at(const uint32_t *two)
@@ -325,7 +333,6 @@ struct spot {
     uint32_t class;
     uint32_t cell;
     uint32_t entry; /* 0: the cell has none */
-    bool single;    /* the class is the buffer's only one */
     bool alone;     /* nothing else in the buffer can overlap the entry's box */
 };
 
@@ -333,17 +340,20 @@ struct spot {
 SIMPLER_INLINE bool find_cell(const struct simpler_tensormap *map, struct spot *spot)
 {
     const struct simpler_tensormap_buffer *buffer = &map->buffer[spot->buffer];
-    bool single = buffer->class_count == 1;
-    spot->class = single ? buffer->classes : spot->slot->last_class;
-    const struct simpler_tensormap_class *class = &map->class[spot->class];
-    if (class->buffer != spot->buffer || class->form != spot->slot->form ||
-        (!single && buffer->loose_count != 0) ||
+    const struct simpler_tensormap_class *class = &map->class[spot->slot->last_class];
+    spot->class = spot->slot->last_class;
+    if (class->buffer != spot->buffer) {
+        if (buffer->class_count != 1)
+            return false;
+        spot->class = buffer->classes;
+        class = &map->class[spot->class];
+    }
+    if (class->form != spot->slot->form ||
         !simpler_view_grid_find(&spot->slot->view, class->origin, spot->start, &spot->cell))
         return false;
     spot->entry = simpler_tensormap_probe(map, spot->class, spot->cell);
-    spot->single = single;
-    spot->alone = single || (buffer->grids & ~class->apart) == 0;
-    return true;
+    spot->alone = (buffer->grids & ~class->apart) == 0;
+    return spot->alone || buffer->loose_count == 0;
 }
 
 /* The tensor has been checked: its start is that of a view inside the buffer. */
@@ -367,7 +377,6 @@ SIMPLER_INLINE bool find_spot(struct simpler_tensormap *map, const struct simple
         spot->entry = buffer->last_entry;
         spot->class = buffer->classes;
         spot->cell = 0;
-        spot->single = true;
         spot->alone = true;
         return true;
     }
@@ -531,7 +540,7 @@ void simpler_tensormap_access(struct simpler_tensormap *map, const struct simple
     else if (SIMPLER_LIKELY(spot.entry != 0 && spot.alone &&
                             (map->track_readers || use != SIMPLER_USE_OUTPUT_EXISTING)))
         access_entry(map, spot.entry, use != SIMPLER_USE_INPUT, self, sink);
-    else if (spot.entry == 0 && spot.single)
+    else if (spot.entry == 0 && map->buffer[spot.buffer].class_count == 1)
         access_new_cell(map, &spot, use != SIMPLER_USE_INPUT);
     else
         access_spot(map, tensor, use, sink, spot);

@@ -302,6 +302,7 @@ static void make_loose(struct simpler_tensormap *map, struct simpler_tensormap_v
     map->class[view->class].form = SIMPLER_TENSORMAP_LOOSE;
     map->class[view->class].level = level;
     map->buffer[view->buffer].loose_count++;
+    map->buffer[view->buffer].grids |= SIMPLER_TENSORMAP_HAS_LOOSE;
 }
 
 void simpler_tensormap_class_release(struct simpler_tensormap *map, uint32_t c)
@@ -319,8 +320,8 @@ void simpler_tensormap_class_release(struct simpler_tensormap *map, uint32_t c)
         forget_apart(map, class);
         buffer->grids &= ~class->bit;
         simpler_tensormap_class_release_form(map, class->form);
-    } else {
-        buffer->loose_count--;
+    } else if (--buffer->loose_count == 0) {
+        buffer->grids &= ~SIMPLER_TENSORMAP_HAS_LOOSE;
     }
     simpler_tensormap_class_release_buffer(map, class->buffer);
     class->buffer = SIMPLER_TENSORMAP_NO_BUFFER;
@@ -331,8 +332,8 @@ void simpler_tensormap_class_release(struct simpler_tensormap *map, uint32_t c)
 /* Whether the buffer may have one more grid; looks for dead ones if not. */
 static bool has_grid_left(struct simpler_tensormap *map, uint32_t b)
 {
-    const uint32_t all = (uint32_t)((UINT64_C(1) << SIMPLER_TENSORMAP_GRIDS) - 1);
-    if (map->buffer[b].grids != all)
+    const uint32_t all = (UINT32_C(1) << SIMPLER_TENSORMAP_GRIDS) - 1;
+    if ((map->buffer[b].grids & all) != all)
         return true;
     map->pinned_buffer = b;
     for (uint32_t c = map->buffer[b].classes, next; c != 0; c = next) {
@@ -340,7 +341,7 @@ static bool has_grid_left(struct simpler_tensormap *map, uint32_t b)
         (void)simpler_tensormap_entry_reap_class(map, c, 2, 0);
     }
     map->pinned_buffer = 0;
-    return map->buffer[b].grids != all;
+    return (map->buffer[b].grids & all) != all;
 }
 
 /* A grid if the form has one here and the buffer has few, else a loose class. */

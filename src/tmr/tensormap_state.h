@@ -76,7 +76,7 @@ struct simpler_tensormap_place {
  * without its low bits.
  */
 struct simpler_tensormap_class {
-    uint64_t origin;
+    _Alignas(128) uint64_t origin;
     uint64_t low; /* no entry lies outside [low, high) */
     uint64_t high;
     uint32_t buffer; /* SIMPLER_TENSORMAP_NO_BUFFER: the class is free */
@@ -98,7 +98,7 @@ struct simpler_tensormap_class {
 
 /* A buffer with entries. */
 struct simpler_tensormap_buffer {
-    uint64_t addr;
+    _Alignas(64) uint64_t addr;
     uint64_t last_start;
     uint32_t last_form;  /* UINT32_MAX: there is no last entry */
     uint32_t last_entry; /* of the only class, a grid, at last_start; or free */
@@ -106,9 +106,12 @@ struct simpler_tensormap_buffer {
     uint32_t bucket;
     uint32_t classes;
     uint32_t class_count;
-    uint32_t grids; /* bits of its grids */
+    uint32_t grids; /* bits of its grids; SIMPLER_TENSORMAP_HAS_LOOSE */
     uint32_t loose_count;
 };
+
+/* Stands among the grids of which no other is known to be apart. */
+#define SIMPLER_TENSORMAP_HAS_LOOSE (UINT32_C(1) << 31)
 
 /* A form that entries use. */
 struct simpler_tensormap_form {
@@ -135,7 +138,7 @@ struct simpler_tensormap_slot {
 #define SIMPLER_TENSORMAP_SLOTS 32
 #define SIMPLER_TENSORMAP_WHOLE SIMPLER_TENSORMAP_SLOTS /* slot of the whole buffer */
 
-/* Beyond this many grids a buffer's views go to loose classes; at most 32. */
+/* Beyond this many grids a buffer's views go to loose classes; at most 31. */
 #define SIMPLER_TENSORMAP_GRIDS 16
 
 /* Entries by the slot of their latest task; the sum of all counts is used. */
@@ -202,8 +205,10 @@ SIMPLER_INLINE uint64_t simpler_tensormap_key(uint32_t class_number, uint32_t ce
 SIMPLER_INLINE uint32_t simpler_tensormap_bucket(const struct simpler_tensormap *map, uint32_t base,
                                                  uint32_t cell)
 {
-    uint32_t high = (uint32_t)((uint64_t)cell >> (64 - map->entry_table.shift));
-    return (base + cell + high * 0x9E3779B1u) & map->entry_table.mask;
+    uint32_t bucket = base + cell;
+    if (SIMPLER_UNLIKELY(cell > map->entry_table.mask))
+        bucket += (uint32_t)((uint64_t)cell >> (64 - map->entry_table.shift)) * 0x9E3779B1u;
+    return bucket & map->entry_table.mask;
 }
 
 SIMPLER_INLINE uint32_t simpler_tensormap_hash(const struct simpler_tensormap_table *table,
