@@ -284,6 +284,82 @@ static void an_entry_outlives_its_latest_task(void **state)
     assert_true(edge_count == 1 && has(RING0));
 }
 
+static void a_live_writer_counts_when_its_reader_is_gone(void **state)
+{
+    (void)state;
+    open_map(64, 64, true);
+    struct simpler_tensor t = matrix(4, 4);
+    struct simpler_tensor half = block(&t, 0, 0, 4, 2);
+    use(&t, SIMPLER_USE_INOUT, RING0);
+    use(&t, SIMPLER_USE_INPUT, RING1);
+    retire(1, 1);
+    use(&half, SIMPLER_USE_INPUT, RING1 | 1);
+    assert_true(edge_count == 1 && has(RING0));
+}
+
+/*
+ * Cells of many buffers at random, nearly all of them dead: entries, classes and
+ * buffers come and go while others of theirs are used.
+ */
+static void what_was_forgotten_is_made_anew(void **state)
+{
+    (void)state;
+    enum { BUFFERS = 300, CELLS = 3, LIVE = 20 };
+    static uint32_t last[BUFFERS][CELLS];
+    open_map(64, 64, true);
+    uint32_t random = 1;
+    for (uint32_t i = 1; i < 300000; i++) {
+        random = random * 1664525 + 1013904223;
+        uint32_t b = (random >> 8) % BUFFERS;
+        uint32_t c = (random >> 20) % CELLS;
+        b = i / 1000 % 3 == 0 ? b % 4 : b;
+        struct simpler_tensor t = matrix(CELLS, 4);
+        t = block(&t, c, 0, 1, 4);
+        t.addr += (uint64_t)b * 4096;
+        use(&t, SIMPLER_USE_INOUT, i);
+        bool live = last[b][c] >= alive[0] && last[b][c] != 0;
+        assert_int_equal(edge_count, live);
+        assert_true(!live || has(last[b][c]));
+        last[b][c] = i;
+        if (i > LIVE)
+            retire(0, i - LIVE);
+    }
+    memset(last, 0, sizeof(last));
+}
+
+/* A view that has a loose entry keeps it when there is a grid for its form again. */
+static void a_loose_entry_is_its_views_only_one(void **state)
+{
+    (void)state;
+    open_map(256, 256, true);
+    struct simpler_tensor t;
+    uint32_t task = 0;
+    assert_int_equal(simpler_tensor_init(&t, memory, SIMPLER_DIMS(4096), SIMPLER_DTYPE_UINT8), 0);
+    struct simpler_tensor view, other;
+    uint32_t length = 64, offset = 0;
+    for (uint32_t i = 1; i <= SIMPLER_TENSORMAP_GRIDS; i++) {
+        uint32_t many = 64 + i;
+        offset = 2048 - many;
+        assert_int_equal(simpler_tensor_view(&t, &many, &offset, &view), 0);
+        use(&view, SIMPLER_USE_INPUT, task++);
+    }
+    offset = 0;
+    assert_int_equal(simpler_tensor_view(&t, &length, &offset, &view), 0);
+    use(&view, SIMPLER_USE_INOUT, RING1);
+    offset = 64;
+    assert_int_equal(simpler_tensor_view(&t, &length, &offset, &other), 0);
+    retire(0, task);
+    for (int i = 0; i < 50; i++) {
+        offset = 128 + (uint32_t)i * 64;
+        assert_int_equal(simpler_tensor_view(&t, &length, &offset, &other), 0);
+        use(&other, SIMPLER_USE_INOUT, task++);
+    }
+    uint32_t used = simpler_tensormap_used(map);
+    use(&view, SIMPLER_USE_INPUT, RING1 | 1);
+    assert_true(edge_count == 1 && has(RING1));
+    assert_int_equal(simpler_tensormap_used(map), used);
+}
+
 static void lookup_changes_nothing(void **state)
 {
     (void)state;
@@ -512,6 +588,41 @@ static void readers_cost_the_same_each(void **state)
     assert_true(many < 6 * few);
 }
 
+/* 128 x 128 tiles, each in a buffer of its own or all in one. */
+static double tiles(bool one_buffer)
+{
+    struct simpler_edge_sink counter = {.ids = ids, .capacity = 16, .flush = discard};
+    struct simpler_tensor t = matrix(128 * 8, 128 * 8);
+    struct simpler_tensor tile = block(&t, 0, 0, 8, 8);
+    uint32_t task = 0;
+    double best = 1e9;
+    simpler_tensormap_reset(map, true);
+    for (int pass = 0; pass < 6; pass++) {
+        double start = seconds();
+        for (uint32_t i = 0; i < 128 * 128; i++) {
+            if (one_buffer)
+                tile.start_offset = (i / 128 * 8 * 128 + i % 128) * 8;
+            else
+                tile.addr = t.addr + (uint64_t)i * 4096;
+            simpler_tensormap_access(map, &tile, SIMPLER_USE_INOUT, task++, &counter);
+            discard(&counter);
+        }
+        double took = seconds() - start;
+        best = pass > 0 && took < best ? took : best;
+    }
+    assert_int_equal(simpler_tensormap_used(map), 128 * 128);
+    return best;
+}
+
+/* A map that walks the tiles of a buffer takes a thousand times as long. */
+static void tiles_of_one_buffer_cost_what_buffers_do(void **state)
+{
+    (void)state;
+    open_map(65536, 1u << 17, true);
+    double buffers = tiles(false);
+    assert_true(tiles(true) < 4 * buffers);
+}
+
 #if defined(SIMPLER_DEBUG)
 static int fail_at;
 
@@ -558,6 +669,9 @@ int main(void)
         TEST(a_covering_write_replaces_what_it_covers),
         TEST(dead_tasks_are_not_reported),
         TEST(an_entry_outlives_its_latest_task),
+        TEST(a_live_writer_counts_when_its_reader_is_gone),
+        TEST(what_was_forgotten_is_made_anew),
+        TEST(a_loose_entry_is_its_views_only_one),
         TEST(lookup_changes_nothing),
         TEST(buffers_are_told_apart_by_address),
         TEST(huge_views_meet_everything),
@@ -567,6 +681,7 @@ int main(void)
         TEST(forgotten_buffers_leave_no_trace),
         TEST(a_cell_that_is_only_read_does_not_grow),
         TEST(readers_cost_the_same_each),
+        TEST(tiles_of_one_buffer_cost_what_buffers_do),
         TEST(open_fails_cleanly_at_each_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

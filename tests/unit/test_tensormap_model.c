@@ -63,6 +63,7 @@ struct model {
     uint64_t random;
     bool all;
     bool nice; /* aligned views alone: precision and count are exact */
+    bool few;  /* of few forms */
     uint32_t alive[CHIP_MAX_RING_DEPTH];
     uint32_t next[CHIP_MAX_RING_DEPTH];
     uint32_t number[CHIP_MAX_RING_DEPTH][TASKS]; /* of a ring's task */
@@ -201,6 +202,30 @@ static void nice_view(struct simpler_tensor *t, const void *buffer)
     if (kind > 5)
         shape[0] = shape[1] = 6;
     uint32_t offset[2] = {below(24 / shape[0]) * shape[0], below(24 / shape[1]) * shape[1]};
+    assert_int_equal(simpler_tensor_view(t, shape, offset, t), 0);
+}
+
+/*
+ * Two or three forms that are apart at first and meet when their grids grow: a
+ * buffer with few classes, whose views are found the short way.
+ */
+static void few_view(struct simpler_tensor *t, const void *buffer)
+{
+    uint32_t rows = 2 + model->task_count / 5;
+    rows = rows > 24 ? 24 : rows;
+    assert_int_equal(simpler_tensor_init(t, buffer, SIMPLER_DIMS(24, 24), 0), 0);
+    bool late = model->task_count > 150;
+    bool left = below(2);
+    uint32_t shape[2] = {2, left ? 12 : 6};
+    uint32_t offset[2] = {below(rows / shape[0]) * shape[0], 0};
+    if (!left)
+        offset[1] = late ? below(4) * 6 : 12 + below(2) * 6;
+    if (model->task_count > 400 && below(50) == 0) {
+        shape[0] = 8;
+        shape[1] = 24;
+        offset[0] = below(3) * 8;
+        offset[1] = 0;
+    }
     assert_int_equal(simpler_tensor_view(t, shape, offset, t), 0);
 }
 
@@ -368,7 +393,9 @@ static void submit(uint32_t ring)
         struct access *access = &task->access[i];
         uint32_t buffer = below(BUFFERS);
         struct simpler_tensor t;
-        if (model->nice)
+        if (model->few)
+            few_view(&t, buffers[buffer]);
+        else if (model->nice)
             nice_view(&t, buffers[buffer]);
         else
             wild_view(&t, buffers[buffer]);
@@ -480,6 +507,13 @@ static void aligned_views_are_exact(void **state)
     run_rounds(1, true);
 }
 
+static void grids_that_grow_are_searched(void **state)
+{
+    (void)state;
+    model->few = true;
+    run_rounds(2000, true);
+}
+
 static void any_views_are_complete(void **state)
 {
     (void)state;
@@ -490,6 +524,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(aligned_views_are_exact, open_model, close_model),
+        cmocka_unit_test_setup_teardown(grids_that_grow_are_searched, open_model, close_model),
         cmocka_unit_test_setup_teardown(any_views_are_complete, open_model, close_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
