@@ -234,13 +234,23 @@ void simpler_tensormap_class_find(struct simpler_tensormap *map,
     slot->last_class = c;
 }
 
-/* Classes whose cells are expected to be few lie side by side in the table. */
-static uint32_t take_base(struct simpler_tensormap *map, uint64_t cells)
+/*
+ * Where the class's cells begin in the table.  Classes with few cells lie side by
+ * side; a record that is used again keeps its place if that is large enough, so
+ * that a program which makes and forgets buffers touches no more of the table.
+ */
+static void place_cells(struct simpler_tensormap *map, struct simpler_tensormap_class *class,
+                        uint32_t base, uint32_t room, uint64_t cells)
 {
     uint32_t most = map->entry_table.mask / 8;
-    uint32_t base = map->next_base;
-    map->next_base += (cells < most ? (uint32_t)cells : most) | 1;
-    return base;
+    uint32_t wanted = (cells < most ? (uint32_t)cells : most) | 1;
+    if (wanted > room) {
+        base = map->next_base;
+        room = wanted;
+        map->next_base += wanted;
+    }
+    class->base = base;
+    class->room = room;
 }
 
 static uint32_t make_class(struct simpler_tensormap *map, uint32_t b, uint64_t cells)
@@ -248,15 +258,18 @@ static uint32_t make_class(struct simpler_tensormap *map, uint32_t b, uint64_t c
     struct simpler_tensormap_pool *pool = &map->classes;
     struct simpler_tensormap_buffer *buffer = &map->buffer[b];
     uint32_t c = pool->free;
-    if (c != 0)
+    bool recycled = c != 0;
+    if (recycled)
         pool->free = map->class[c].next;
     else
         c = take(pool);
     struct simpler_tensormap_class *class = &map->class[c];
+    uint32_t base = class->base;
+    uint32_t room = recycled ? class->room : 0;
     memset(class, 0, sizeof(*class));
     class->buffer = b;
     class->low = UINT64_MAX;
-    class->base = take_base(map, cells);
+    place_cells(map, class, base, room, cells);
     uint32_t *link = &buffer->classes;
     while (*link != 0)
         link = &map->class[*link].next;

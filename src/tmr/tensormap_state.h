@@ -90,7 +90,7 @@ struct simpler_tensormap_class {
     uint32_t bit;    /* of this grid among the buffer's */
     uint32_t apart;  /* grids of which no entry meets one of this grid, itself included */
     uint32_t tested; /* grids that have been compared since one of both grew */
-    uint32_t reserved;
+    uint32_t room;   /* cells expected from base on */
     struct simpler_view_range bounds; /* no cell lies outside */
 };
 #define SIMPLER_TENSORMAP_LOOSE     UINT32_MAX
