@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/json_scan.h"
+#include "base/utf8.h"
 
 static void print_string(FILE *out, const char *text)
 {
@@ -14,7 +14,7 @@ static void print_string(FILE *out, const char *text)
     (void)fputc('"', out);
     while (left != 0) {
         unsigned char byte = (unsigned char)*text;
-        size_t length = simpler_json_utf8_length(text, left);
+        size_t length = simpler_utf8_length(text, left);
         if (byte == '"' || byte == '\\')
             (void)fprintf(out, "\\%c", byte);
         else if (byte == '\n')

@@ -82,7 +82,5 @@ size_t simpler_json_scan_column(const struct simpler_json_scan *s);
  * at a code point.  Returns the bytes that the whole needs, without the NUL.
  */
 size_t simpler_json_text(struct simpler_json_span span, char *out, size_t capacity);
-/* Length of the valid UTF-8 sequence at @text, 1 to 4; 0 if there is none. */
-size_t simpler_json_utf8_length(const char *text, size_t bytes);
 
 #endif

@@ -4,28 +4,9 @@
 
 #include <string.h>
 
-#define REPLACEMENT 0xfffdu
+#include "base/utf8.h"
 
-size_t simpler_json_utf8_length(const char *text, size_t bytes)
-{
-    const unsigned char *p = (const unsigned char *)text;
-    if (bytes == 0)
-        return 0;
-    if (p[0] < 0x80)
-        return 1;
-    size_t length = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-    if (p[0] < 0xc2 || p[0] > 0xf4 || bytes < length)
-        return 0;
-    for (size_t i = 1; i < length; i++) {
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    /* Overlong forms, surrogates and values above U+10FFFF. */
-    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-        (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-        return 0;
-    return length;
-}
+#define REPLACEMENT 0xfffdu
 
 static uint32_t hex4(const char *p)
 {
@@ -89,7 +70,7 @@ static size_t decode_one(const char *p, const char *end, char unit[4], size_t *u
     uint32_t c;
 
     if (*p != '\\') {
-        length = simpler_json_utf8_length(p, (size_t)(end - p));
+        length = simpler_utf8_length(p, (size_t)(end - p));
         memcpy(unit, p, length);
         *unit_bytes = length != 0 ? length : encode(REPLACEMENT, unit);
         return length != 0 ? length : 1;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "report/json_scan.h"
+#include "base/utf8.h"
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
@@ -18,7 +18,7 @@ static void write_units(FILE *out, const char *text, size_t limit, unit_fn write
     size_t left = strlen(text), written = 0;
 
     while (left > 0) {
-        size_t bytes = simpler_json_utf8_length(text, left);
+        size_t bytes = simpler_utf8_length(text, left);
         size_t step = bytes != 0 ? bytes : 1;
         if (written + step > limit) {
             (void)fputs("\xe2\x80\xa6", out);
@@ -104,7 +104,7 @@ void simpler_report_text_json(FILE *out, const char *text)
 {
     (void)fputc('"', out);
     for (size_t left = strlen(text); left > 0;) {
-        size_t bytes = simpler_json_utf8_length(text, left);
+        size_t bytes = simpler_utf8_length(text, left);
         size_t step = bytes != 0 ? bytes : 1;
         if (bytes == 0)
             json_unit(out, REPLACEMENT, 3);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "report/report_text.h"
 
 static void number(FILE *out, const char *key, struct simpler_scope_number n)
@@ -216,7 +217,7 @@ static void other_metadata(FILE *out, const struct simpler_scope_model *m)
 {
     (void)fputs("  \"other_metadata\": {", out);
     for (const char *p = m->meta.other; p != NULL && *p != 0;) {
-        size_t bytes = simpler_json_utf8_length(p, strlen(p));
+        size_t bytes = simpler_utf8_length(p, strlen(p));
         (void)fwrite(bytes != 0 ? p : "\xef\xbf\xbd", 1, bytes != 0 ? bytes : 3, out);
         p += bytes != 0 ? bytes : 1;
     }

@@ -12,6 +12,7 @@
 
 #include <jansson.h>
 
+#include "base/utf8.h"
 #include "report/json_scan.h"
 #include "report/report_text.h"
 
@@ -97,7 +98,7 @@ static void check_text(struct simpler_json_span span, const json_t *theirs)
     CHECK(text != NULL && simpler_json_text(span, text, needed + 1) == needed);
     CHECK(strlen(text) == needed);
     for (size_t i = 0; i < needed;) {
-        size_t length = simpler_json_utf8_length(text + i, needed - i);
+        size_t length = simpler_utf8_length(text + i, needed - i);
         CHECK(length > 0);
         i += length;
     }

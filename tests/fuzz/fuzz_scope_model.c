@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 
+#include "base/utf8.h"
 #include "report/scope_json.h"
 #include "report/scope_model.h"
 #include "report/scope_page.h"
@@ -81,7 +82,7 @@ static void check_page(struct simpler_scope_model *m)
     CHECK(simpler_scope_page(out, m) == 0);
     CHECK(fclose(out) == 0);
     for (size_t i = 0; i < bytes;) {
-        size_t length = simpler_json_utf8_length(text + i, bytes - i);
+        size_t length = simpler_utf8_length(text + i, bytes - i);
         CHECK(length > 0 && text[i] != 0);
         i += length;
     }
