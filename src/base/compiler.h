@@ -17,6 +17,9 @@
 #define SIMPLER_ASSERT(x) ((void)0)
 #endif
 
+/* Reached without a call, also from a shared library; for single words alone. */
+#define SIMPLER_THREAD_WORD _Thread_local __attribute__((tls_model("initial-exec")))
+
 /* One cache line; single-writer lines apart. */
 #define SIMPLER_CACHE_LINE 64
 

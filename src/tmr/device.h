@@ -15,6 +15,9 @@
 
 struct simpler_device;
 
+/* Bits of enable_profiling_flag, as the documents number them. */
+#define SIMPLER_PROFILING_SCOPE_STATS (1u << 4)
+
 /* One run, every default already resolved and every limit already checked. */
 struct simpler_device_run {
     const struct simpler_callable_copy *callable;
@@ -25,6 +28,9 @@ struct simpler_device_run {
     uint32_t exec;    /* enum simpler_exec */
     bool check_hazards;
     uint64_t deadline_ns;           /* 0: none */
+    uint32_t run_epoch;             /* number of the run on its device, from 1 */
+    uint32_t enable_profiling_flag; /* SIMPLER_PROFILING_* */
+    uint64_t scope_stats_data_base; /* with that bit: the header that the host has made */
     struct simpler_runtime_env env; /* no zeros */
 };
 

@@ -62,6 +62,9 @@ struct simpler_ring {
     uint64_t dep_top;
     uint64_t dep_tail;
     uint32_t dep_capacity;
+    /* Both ends as scope stats show them: when a task was last wired here. */
+    uint64_t dep_shown_top;
+    uint64_t dep_shown_tail;
     uint32_t window_peak;
     uint64_t heap_peak;
     uint64_t dep_peak;
@@ -125,6 +128,7 @@ struct simpler_orch {
     bool manual;
     bool all_private;    /* one thread: there is nobody to hand over to */
     bool never_private;  /* kernels run on core threads */
+    bool scope_stats;    /* each scope boundary is told to the collector */
     bool counting;       /* a ring, the pool or the map was too small: count what would do */
     uint32_t submit_seq; /* number of the submit, from 1; marks slots */
     uint64_t submitted;

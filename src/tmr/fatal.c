@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/logger.h"
+#include "collect/scope_stats/scope_stats_aicpu.h"
 #include "tmr/hazard_check.h"
 #include "tmr/scheduler.h"
 
@@ -44,6 +45,7 @@ int simpler_fatal_latch(struct simpler_orch *orch, enum simpler_device_code code
 
     if (!latch(device, -(int)code))
         return simpler_fatal_status(orch);
+    scope_stats_on_fatal(); /* nothing when disabled */
     va_start(args, format);
     (void)vsnprintf(device->fatal_text, sizeof(device->fatal_text), format, args);
     va_end(args);
@@ -245,7 +247,7 @@ void simpler_fatal_report(struct simpler_orch *orch, struct simpler_run_result *
     result->message[0] = '\0';
     if (status == 0)
         return;
-    int code = status > -1000 ? -status : 0;
+    int code = simpler_fatal_is_code(status) ? -status : 0;
     result->orch_error_code = code < 100 ? code : 0;
     result->sched_error_code = code >= 100 ? code : 0;
     append(result->message, sizeof(result->message),

@@ -14,6 +14,7 @@
 #include "tmr/fatal.h"
 #include "tmr/handover.h"
 #include "tmr/scheduler.h"
+#include "tmr/scope_sample.h"
 #include "tmr/solo.h"
 
 /* The number has wrapped: no old mark may look like a new one. */
@@ -150,6 +151,7 @@ static void note_edges(struct simpler_orch *orch, const struct simpler_task_slot
     orch->edges += (uint64_t)linked;
     if (ring->dep_top - ring->dep_tail > ring->dep_peak)
         ring->dep_peak = ring->dep_top - ring->dep_tail;
+    simpler_scope_sample_wired(orch, ring);
 }
 
 void simpler_linking_note(struct simpler_orch *orch, uint64_t id, uint8_t kinds)

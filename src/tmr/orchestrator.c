@@ -13,6 +13,7 @@
 #include "tmr/linking.h"
 #include "tmr/orch_wait.h"
 #include "tmr/scheduler.h"
+#include "tmr/scope_sample.h"
 
 /* Time without a running or ready task after which the rest of a run is stuck. */
 #define DRAIN_STUCK_NS 500000000u
@@ -29,6 +30,7 @@ static void reset_ring(struct simpler_device *device, uint32_t r, uint32_t first
     ring->mask = (uint32_t)arena->env.ring_task_window[r] - 1;
     ring->hold_from = SIMPLER_NO_HOLD;
     ring->dep_top = ring->dep_tail = DEP_START;
+    ring->dep_shown_top = ring->dep_shown_tail = DEP_START;
     ring->dep_capacity = (uint32_t)arena->env.ring_dep_pool[r];
     simpler_heap_ring_init(&ring->heap, arena->heap[r], arena->env.ring_heap[r]);
     device->alive[r] = 0;
@@ -171,7 +173,9 @@ void simpler_orchestrator_execute(struct simpler_device *device)
     if (device->run->check_hazards && device->run->hazards == SIMPLER_HAZARDS_RAW &&
         simpler_hazard_check_open(&orch->check) != 0)
         (void)simpler_fatal_stop(orch, SIMPLER_ENOMEM);
+    simpler_scope_sample_start(orch);
     orchestrate(orch);
+    simpler_scope_sample_finish(orch);
     result->stats.orchestration_ns = simpler_clock_ns() - start;
     drain(orch);
     result->stats.wall_ns = simpler_clock_ns() - start;

@@ -8,6 +8,7 @@
 #include "base/testpoint.h"
 #include "tmr/fatal.h"
 #include "tmr/orchestrator.h"
+#include "tmr/scope_sample.h"
 
 #define FIRST_FRAMES 64u
 
@@ -40,11 +41,13 @@ int simpler_orchestrator_enter(struct simpler_orch *orch, enum simpler_scope_mod
     orch->current = orch->depth < CHIP_MAX_RING_DEPTH - 1 ? orch->depth : CHIP_MAX_RING_DEPTH - 1;
     orch->manual = mode == SIMPLER_SCOPE_MANUAL;
     frame->had_hold = orch->ring[orch->current].hold_from != SIMPLER_NO_HOLD;
+    simpler_scope_sample_begin(orch, file, line);
     return 0;
 }
 
 void simpler_orchestrator_leave(struct simpler_orch *orch)
 {
+    simpler_scope_sample_end(orch);
     struct simpler_scope_frame *frame = &orch->frames[--orch->open];
     if (!frame->had_hold)
         orch->ring[orch->current].hold_from = SIMPLER_NO_HOLD;

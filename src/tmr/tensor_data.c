@@ -172,7 +172,7 @@ void simpler_orch_report_fatal(struct simpler_orch *orch, int code, const char *
     va_start(args, format);
     (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    if (code <= 0)
+    if (!simpler_fatal_is_code(-code))
         code = SIMPLER_CODE_EXPLICIT_ORCH_FATAL;
     (void)simpler_fatal_latch(orch, (enum simpler_device_code)code,
                               "reported by the orchestration: %s", text);

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The device side of scope stats: one record a scope boundary.
+ *
+ * Depth and sites are kept here, so that an end is written with the site of its
+ * begin.  A scope deeper than the stack holds no site: its two samples are
+ * refused and counted, and everything around it stays paired.
+ *
+ * A site's basename is found once a pointer; the pointers are forgotten at the
+ * start of each run, since a library may be replaced between two runs.
+ */
+#include <string.h>
+
+#include "base/compiler.h"
+#include "collect/scope_stats/scope_stats_aicpu.h"
+#include "collect/scope_stats/scope_stats_wire.h"
+#include "prof/producer.h"
+
+#define CACHED_FILES 32u
+
+_Static_assert((CACHED_FILES & (CACHED_FILES - 1)) == 0, "files are hashed by a mask");
+
+struct file_name {
+    const char *file; /* NULL: the entry is free */
+    char basename[SCOPE_STATS_SITE_BYTES];
+};
+
+struct open_scope {
+    char basename[SCOPE_STATS_SITE_BYTES];
+    int32_t line;
+};
+
+/* What one boundary looks like; the arguments of begin and end. */
+struct sample {
+    int ring_id;
+    int32_t task_start, task_end;
+    uint64_t heap_start, heap_end;
+    int32_t dep_pool_start, dep_pool_end;
+    int32_t tensormap_used;
+};
+
+struct device_state {
+    struct simpler_producer producer;
+    int64_t depth; /* of the innermost open scope; -1: none */
+    const char *pending_file;
+    int32_t pending_line;
+    struct open_scope open[SCOPE_STATS_MAX_SCOPE_DEPTH];
+    struct file_name files[CACHED_FILES];
+};
+
+static _Thread_local struct device_state own;
+/* NULL until a base is set. */
+static SIMPLER_THREAD_WORD struct device_state *attached;
+static SIMPLER_THREAD_WORD struct scope_stats_block *block;
+static SIMPLER_THREAD_WORD bool enabled;
+static SIMPLER_THREAD_WORD uint32_t next_epoch;
+
+bool is_scope_stats_enabled(void)
+{
+    return enabled;
+}
+
+void set_scope_stats_enabled(bool enable)
+{
+    enabled = enable;
+}
+
+void scope_stats_set_run_epoch(uint32_t run_epoch)
+{
+    next_epoch = run_epoch;
+}
+
+static struct simpler_prof_header *header_at(uint64_t base)
+{
+    struct simpler_prof_header *header = (struct simpler_prof_header *)(uintptr_t)base;
+    return header != NULL && header->magic == SCOPE_STATS_MAGIC ? header : NULL;
+}
+
+static struct scope_stats_block *block_of(struct simpler_prof_header *header)
+{
+    return header == NULL
+               ? NULL
+               : (struct scope_stats_block *)(void *)((uint8_t *)header + header->client_offset);
+}
+
+void set_platform_scope_stats_base(uint64_t scope_stats_data_base)
+{
+    struct simpler_prof_header *header = header_at(scope_stats_data_base);
+
+    attached = NULL;
+    block = block_of(header);
+    if (header == NULL)
+        return;
+    memset(&own, 0, sizeof(own));
+    own.depth = -1;
+    atomic_store_explicit(&block->fatal_latched, 0, memory_order_relaxed);
+    atomic_store_explicit(&block->site_cut, 0, memory_order_relaxed);
+    simpler_producer_attach(&own.producer, header, 0, 0, next_epoch);
+    simpler_producer_publish_epoch(header, next_epoch);
+    next_epoch = 0;
+    attached = &own;
+}
+
+void scope_stats_join_run(uint64_t scope_stats_data_base)
+{
+    block = block_of(header_at(scope_stats_data_base));
+    enabled = block != NULL;
+}
+
+void scope_stats_set_ring_capacity(int ring_id, int32_t window_cap, uint64_t heap_cap,
+                                   int32_t dep_pool_cap)
+{
+    if (!enabled || block == NULL || ring_id < 0 || ring_id >= SCOPE_STATS_MAX_RING_DEPTH)
+        return;
+    block->window_cap[ring_id] = window_cap;
+    block->heap_cap[ring_id] = heap_cap;
+    block->dep_pool_cap[ring_id] = dep_pool_cap;
+}
+
+void scope_stats_set_tensormap_capacity(int32_t cap)
+{
+    if (enabled && block != NULL)
+        block->tensormap_cap = cap;
+}
+
+void scope_stats_on_fatal(void)
+{
+    /* release: pairs with the host's read after the lane's end. */
+    if (enabled && block != NULL)
+        atomic_store_explicit(&block->fatal_latched, 1, memory_order_release);
+}
+
+void scope_stats_flush(void)
+{
+    if (enabled && attached != NULL)
+        simpler_producer_finish(&attached->producer);
+}
+
+/* ---- sites ---- */
+
+/* Bytes of @name that fit a site, never a part of a code point. */
+static size_t fitting_bytes(const char *name, size_t bytes)
+{
+    size_t n = SCOPE_STATS_SITE_BYTES - 1;
+
+    if (bytes <= n)
+        return bytes;
+    /* A code point has at most three bytes behind its first. */
+    for (int back = 0; back < 3 && ((unsigned char)name[n] & 0xc0) == 0x80; back++)
+        n--;
+    return ((unsigned char)name[n] & 0xc0) == 0x80 ? SCOPE_STATS_SITE_BYTES - 1 : n;
+}
+
+SIMPLER_NOINLINE static void copy_basename(const char *file, char *out)
+{
+    const char *name = file;
+
+    for (const char *p = file; *p != '\0'; p++) {
+        if (*p == '/' || *p == '\\')
+            name = p + 1;
+    }
+    size_t bytes = strlen(name);
+    size_t n = fitting_bytes(name, bytes);
+    if (n < bytes)
+        atomic_store_explicit(&block->site_cut, 1, memory_order_relaxed);
+    memset(out, 0, SCOPE_STATS_SITE_BYTES);
+    memcpy(out, name, n);
+}
+
+SIMPLER_INLINE const char *find_basename(struct device_state *d, const char *file)
+{
+    static const char unknown[SCOPE_STATS_SITE_BYTES] = "(unknown)";
+
+    if (SIMPLER_UNLIKELY(file == NULL))
+        return unknown;
+    uintptr_t hash = (uintptr_t)file;
+    struct file_name *f = &d->files[(hash ^ hash >> 5 ^ hash >> 10) & (CACHED_FILES - 1)];
+    if (SIMPLER_UNLIKELY(f->file != file)) {
+        copy_basename(file, f->basename);
+        f->file = file;
+    }
+    return f->basename;
+}
+
+void scope_stats_set_pending_site(const char *file, int line)
+{
+    if (!enabled || attached == NULL)
+        return;
+    attached->pending_file = file;
+    attached->pending_line = line;
+}
+
+/* ---- samples ---- */
+
+static bool is_ring(int ring_id)
+{
+    return ring_id >= 0 && ring_id < SCOPE_STATS_MAX_RING_DEPTH;
+}
+
+SIMPLER_INLINE void append(struct device_state *d, const struct sample *s, int16_t phase)
+{
+    const struct open_scope *scope = &d->open[d->depth];
+    struct scope_stats_record *record = simpler_producer_reserve(&d->producer);
+
+    if (SIMPLER_UNLIKELY(record == NULL))
+        return;
+    memcpy(record->site, scope->basename, sizeof(record->site));
+    record->heap_start = s->heap_start;
+    record->heap_end = s->heap_end;
+    record->line = scope->line;
+    record->task_start = s->task_start;
+    record->task_end = s->task_end;
+    record->dep_pool_start = s->dep_pool_start;
+    record->dep_pool_end = s->dep_pool_end;
+    record->tensormap = s->tensormap_used;
+    record->depth = (int16_t)d->depth;
+    record->ring = (int16_t)s->ring_id;
+    record->phase = phase;
+    record->reserved = 0;
+    simpler_producer_commit(&d->producer);
+}
+
+/* A sample of the innermost scope: written, refused (too deep) or ignored (no such ring). */
+SIMPLER_INLINE void take(struct device_state *d, const struct sample *s, int16_t phase)
+{
+    if (SIMPLER_UNLIKELY(!is_ring(s->ring_id)))
+        return;
+    if (SIMPLER_LIKELY(d->depth < SCOPE_STATS_MAX_SCOPE_DEPTH))
+        append(d, s, phase);
+    else
+        simpler_producer_refuse(&d->producer);
+}
+
+void scope_stats_begin(int ring_id, int32_t task_start, int32_t task_end, uint64_t heap_start,
+                       uint64_t heap_end, int32_t dep_pool_start, int32_t dep_pool_end,
+                       int32_t tensormap_used)
+{
+    struct device_state *d = attached;
+    struct sample s = {ring_id,  task_start,     task_end,     heap_start,
+                       heap_end, dep_pool_start, dep_pool_end, tensormap_used};
+
+    if (!enabled || d == NULL)
+        return;
+    if (SIMPLER_LIKELY(++d->depth < SCOPE_STATS_MAX_SCOPE_DEPTH)) {
+        struct open_scope *scope = &d->open[d->depth];
+        memcpy(scope->basename, find_basename(d, d->pending_file), sizeof(scope->basename));
+        scope->line = d->pending_line;
+    }
+    d->pending_file = NULL;
+    d->pending_line = 0;
+    take(d, &s, 0);
+}
+
+void scope_stats_end(int ring_id, int32_t task_start, int32_t task_end, uint64_t heap_start,
+                     uint64_t heap_end, int32_t dep_pool_start, int32_t dep_pool_end,
+                     int32_t tensormap_used)
+{
+    struct device_state *d = attached;
+    struct sample s = {ring_id,  task_start,     task_end,     heap_start,
+                       heap_end, dep_pool_start, dep_pool_end, tensormap_used};
+
+    if (!enabled || d == NULL || d->depth < 0)
+        return;
+    take(d, &s, 1);
+    d->depth--;
+}

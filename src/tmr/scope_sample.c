@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a scope boundary looks like, told to the collector in plain integers.
+ *
+ * Tails are derived when a sample is taken: the watermark is advanced first, as
+ * at any wait, so that nothing that is free already counts as occupied.  Heap
+ * positions, task ids and pool counters are monotonic as they are; sampling
+ * keeps nothing of its own.
+ */
+#include "tmr/scope_sample.h"
+
+#include "tmr/admission.h"
+#include "tmr/fatal.h"
+
+#if SIMPLER_DFX
+
+#include "collect/scope_stats/scope_stats_aicpu.h"
+
+void simpler_scope_sample_start(struct simpler_orch *orch)
+{
+    const struct simpler_device_run *run = orch->device->run;
+    bool on = (run->enable_profiling_flag & SIMPLER_PROFILING_SCOPE_STATS) != 0;
+
+    set_scope_stats_enabled(on);
+    orch->scope_stats = is_scope_stats_enabled();
+    if (!on)
+        return;
+    scope_stats_set_run_epoch(run->run_epoch);
+    set_platform_scope_stats_base(run->scope_stats_data_base);
+    for (int r = 0; r < CHIP_MAX_RING_DEPTH; r++) {
+        const struct simpler_ring *ring = &orch->ring[r];
+        scope_stats_set_ring_capacity(r, (int32_t)(ring->mask + 1), ring->heap.size,
+                                      (int32_t)ring->dep_capacity);
+    }
+    scope_stats_set_tensormap_capacity((int32_t)run->env.tensormap);
+}
+
+void simpler_scope_sample_finish(struct simpler_orch *orch)
+{
+    orch->scope_stats = false;
+    scope_stats_flush(); /* nothing when disabled */
+}
+
+void simpler_scope_sample_take_begin(struct simpler_orch *orch, const char *file, int line)
+{
+    uint32_t r = orch->current;
+    const struct simpler_ring *ring = &orch->ring[r];
+
+    simpler_admission_advance_all(orch);
+    if (file != NULL)
+        scope_stats_set_pending_site(file, line);
+    scope_stats_begin((int)r, (int32_t)orch->device->alive[r], (int32_t)ring->next, ring->heap.tail,
+                      ring->heap.top, (int32_t)ring->dep_shown_tail, (int32_t)ring->dep_shown_top,
+                      (int32_t)simpler_tensormap_used(orch->map));
+}
+
+/*
+ * A run that was canceled or whose kernel failed still ends the scopes that it
+ * has begun; after a device code nothing is told any more.
+ */
+void simpler_scope_sample_take_end(struct simpler_orch *orch)
+{
+    uint32_t r = orch->current;
+    const struct simpler_ring *ring = &orch->ring[r];
+
+    if (simpler_fatal_is_code(simpler_fatal_status(orch)))
+        return;
+    simpler_admission_advance_all(orch);
+    scope_stats_end((int)r, (int32_t)orch->device->alive[r], (int32_t)ring->next, ring->heap.tail,
+                    ring->heap.top, (int32_t)ring->dep_shown_tail, (int32_t)ring->dep_shown_top,
+                    (int32_t)simpler_tensormap_used(orch->map));
+}
+
+#endif
