@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_COLLECT_SCOPE_STATS_COLLECTOR_H
+#define SIMPLER_COLLECT_SCOPE_STATS_COLLECTOR_H
+
+/*
+ * The host side of scope stats: a client of the collection framework with one
+ * lane and one shard, whose records go to scope_stats.jsonl as they come.
+ *
+ *     open     once, for a device
+ *     admit    a run is about to start: its number, place and capacities
+ *     settle   it has ended: what can be had is collected, the file is finished
+ *
+ * Threads: one caller at a time.
+ */
+#include "collect/scope_stats/scope_stats_file.h"
+#include "prof/session.h"
+
+struct simpler_scope_stats_collector;
+
+struct scope_stats_collector_config {
+    const struct simpler_transport_ops *transport;
+    uint32_t records_per_buffer; /* 0: SCOPE_STATS_RECORDS */
+    uint32_t buffers;            /* 0: SCOPE_STATS_BUFFERS */
+    uint64_t backstop_ns;        /* 0: the framework's */
+    uint32_t first_index;        /* of every queue; tests start near the wrap */
+};
+
+/* What a run's collection came to. */
+struct scope_stats_outcome {
+    int status;        /* 0: whole; SIMPLER_EPARTIAL; SIMPLER_EIO and others: no file */
+    bool has_file;     /* at path */
+    bool counts_known; /* the counts of losses below */
+    bool fatal;        /* a device code was latched */
+    uint64_t records;  /* samples in the file */
+    uint64_t dropped_no_free, dropped_ready_full, dropped_too_deep;
+    uint64_t write_failed;  /* samples that the file refused */
+    uint64_t refused_epoch; /* samples of other runs, never imported */
+    char path[SCOPE_STATS_PATH_BYTES];
+};
+
+/* SIMPLER_ENOMEM, SIMPLER_ETHREAD. */
+int simpler_scope_stats_collector_open(const struct scope_stats_collector_config *config,
+                                       struct simpler_scope_stats_collector **out);
+/* NULL is allowed. */
+void simpler_scope_stats_collector_close(struct simpler_scope_stats_collector *collector);
+
+/* What set_platform_scope_stats_base gets. */
+uint64_t
+simpler_scope_stats_collector_device_base(const struct simpler_scope_stats_collector *collector);
+
+/*
+ * Takes the capacities by value.  SIMPLER_EINVAL when they are unknown: the run
+ * is to be refused.  SIMPLER_ETHREAD.  A file that cannot be made is no failure
+ * here: the run goes on, settle tells.
+ */
+int simpler_scope_stats_collector_admit(struct simpler_scope_stats_collector *collector,
+                                        uint32_t run_epoch, const char *prefix,
+                                        const struct scope_stats_capacities *capacities);
+
+/* @end: how the orchestrator's lane ended.  Always fills @out; returns its status. */
+int simpler_scope_stats_collector_settle(struct simpler_scope_stats_collector *collector,
+                                         enum simpler_lane_end end,
+                                         struct scope_stats_outcome *out);
+
+#endif
