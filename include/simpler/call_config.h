@@ -46,9 +46,15 @@ struct simpler_call_config {
     uint32_t hazards;          /**< enum simpler_hazards */
     uint32_t exec;             /**< enum simpler_exec */
     uint32_t check_hazards;    /**< 1: with raw, report every unordered pair */
-    uint32_t reserved;
-    uint64_t deadline_ns; /**< the run is canceled after this time; 0: never */
+    uint32_t enable_scope_stats; /**< 1: resource peaks of each scope, see output_prefix */
+    uint64_t deadline_ns;        /**< the run is canceled after this time; 0: never */
     struct simpler_runtime_env runtime_env;
+    /**
+     * Directory for what diagnostics write, created when missing; required when
+     * one is on, at most 1023 bytes.  Scope stats write scope_stats/scope_stats.jsonl
+     * there.  Must stay valid during the run.
+     */
+    const char *output_prefix;
 };
 #define SIMPLER_CALL_CONFIG_INIT \
     {                            \

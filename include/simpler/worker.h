@@ -71,6 +71,24 @@ struct simpler_run_stats {
     struct simpler_ring_stats ring[CHIP_MAX_RING_DEPTH];
 };
 
+/**
+ * What scope stats of a run came to.  The run's own status does not depend on it.
+ * Counts of losses are of samples, by cause; they are 0 when counts_known is 0.
+ */
+struct simpler_scope_stats_result {
+    int enabled;      /**< 1: it was asked for */
+    int status;       /**< 0: whole; SIMPLER_EPARTIAL or why there is no file */
+    int has_file;     /**< 1: the file is at @path */
+    int counts_known; /**< 0: what the device dropped is not known */
+    uint64_t records; /**< samples in the file */
+    uint64_t dropped_no_free;
+    uint64_t dropped_ready_full;
+    uint64_t dropped_too_deep; /**< of scopes deeper than 63 */
+    uint64_t write_failed;     /**< the disk did not take them */
+    uint64_t refused_epoch;    /**< of another run, found in this run's buffers; not in the file */
+    char path[1088];
+};
+
 /** How a run ended; @message is empty when it passed. */
 struct simpler_run_result {
     int status; /**< 0, minus a device code, or SIMPLER_E* */
@@ -79,6 +97,7 @@ struct simpler_run_result {
     int reserved;
     struct simpler_run_stats stats;
     char message[2048]; /**< lines for machine, human and remedy, newline-separated */
+    struct simpler_scope_stats_result scope_stats;
 };
 
 /**

@@ -207,10 +207,30 @@ static int resolve_device(const struct simpler_platform *platform, struct simple
         !is_choice("exec", c->exec, SIMPLER_EXEC_THREADS, "0 (inline) or 1 (threads)", message,
                    message_bytes) ||
         !is_choice("check_hazards", c->check_hazards, 1, "0 or 1", message, message_bytes) ||
-        !is_choice("reserved", c->reserved, 0, "0", message, message_bytes))
+        !is_choice("enable_scope_stats", c->enable_scope_stats, 1, "0 or 1", message,
+                   message_bytes))
         return SIMPLER_EINVAL;
     if (c->hazards == SIMPLER_HAZARDS_DEFAULT)
         c->hazards = platform->default_hazards;
+    return 0;
+}
+
+static int check_prefix(const struct simpler_call_config *c, char *message, size_t message_bytes)
+{
+    const char *prefix = c->output_prefix != NULL ? c->output_prefix : "";
+
+    if (c->enable_scope_stats == 0)
+        return 0;
+    if (prefix[0] == '\0') {
+        (void)snprintf(message, message_bytes,
+                       "output_prefix must be set when a diagnostic is on (enable_scope_stats)");
+        return SIMPLER_EINVAL;
+    }
+    if (strlen(prefix) > SIMPLER_CONFIG_PREFIX_MAX) {
+        (void)snprintf(message, message_bytes, "output_prefix has %zu bytes; legal are up to %d",
+                       strlen(prefix), SIMPLER_CONFIG_PREFIX_MAX);
+        return SIMPLER_EINVAL;
+    }
     return 0;
 }
 
@@ -224,6 +244,8 @@ int simpler_config_resolve(const struct simpler_platform *platform,
     if (config != NULL)
         c = *config;
     int rc = resolve_device(platform, &c, message, message_bytes);
+    if (rc == 0)
+        rc = check_prefix(&c, message, message_bytes);
     for (size_t i = 0; rc == 0 && i < SIMPLER_CONFIG_SIZES; i++)
         rc = resolve_size(&simpler_config_sizes[i], &c.runtime_env, environment, message,
                           message_bytes);

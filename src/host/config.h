@@ -13,6 +13,9 @@
 #include "platform/platform.h"
 #include "simpler/call_config.h"
 
+/* Bytes of the longest output_prefix. */
+#define SIMPLER_CONFIG_PREFIX_MAX 1023
+
 /* One field of struct simpler_runtime_env. */
 struct simpler_config_size {
     const char *field;

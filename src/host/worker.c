@@ -15,6 +15,7 @@
 #include "base/logger.h"
 #include "host/config.h"
 #include "host/device_memory.h"
+#include "host/diagnostics.h"
 #include "platform/platform.h"
 #include "task/callable.h"
 #include "tmr/device.h"
@@ -29,6 +30,8 @@ struct simpler_worker {
     struct simpler_runtime_env environment; /* as it was when the worker was opened */
     struct simpler_device *device;          /* NULL until opened */
     struct simpler_device_memory memory;
+    struct simpler_diagnostics diagnostics; /* of the thread that runs, like the next */
+    uint32_t run_count;
     pthread_mutex_t lock; /* guards callables and callable_count */
     bool lock_ready;
     struct simpler_callable_copy *callables[MAX_CALLABLES];
@@ -122,6 +125,7 @@ void simpler_worker_close(struct simpler_worker *worker)
     if (worker == NULL)
         return;
     simpler_device_close(worker->device);
+    simpler_diagnostics_fini(&worker->diagnostics);
     simpler_device_memory_fini(&worker->memory);
     for (uint32_t i = 0; i < worker->callable_count; i++) {
         simpler_callable_copy_fini(worker->callables[i]);
@@ -198,6 +202,22 @@ static const struct simpler_callable_copy *find_callable(struct simpler_worker *
 
 /* ---- run ---- */
 
+/* The device is ours. */
+static int execute(struct simpler_worker *worker, struct simpler_device_run *run,
+                   const char *output_prefix, struct simpler_run_result *out)
+{
+    memset(out, 0, sizeof(*out));
+    run->run_epoch = ++worker->run_count;
+    int rc = simpler_diagnostics_admit(&worker->diagnostics, output_prefix, run, out);
+    if (rc != 0) {
+        out->status = rc;
+        return rc;
+    }
+    rc = simpler_device_execute(worker->device, run, out);
+    simpler_diagnostics_settle(&worker->diagnostics, run, out);
+    return rc;
+}
+
 static int check_args(const struct simpler_callable_copy *callable,
                       const struct simpler_orch_args *args)
 {
@@ -249,6 +269,8 @@ static int resolve(struct simpler_worker *worker, const char *name,
     run->check_hazards = resolved.check_hazards != 0;
     run->deadline_ns = resolved.deadline_ns;
     run->env = resolved.runtime_env;
+    if (resolved.enable_scope_stats != 0)
+        run->enable_profiling_flag |= SIMPLER_PROFILING_SCOPE_STATS;
     return 0;
 }
 
@@ -308,8 +330,7 @@ int simpler_worker_run(struct simpler_worker *worker, uint32_t handle,
                                                  memory_order_acquire, memory_order_relaxed))
         return refuse_busy(out);
     log_sizes(run.callable->callable.name, &run.env);
-    memset(out, 0, sizeof(*out));
-    rc = simpler_device_execute(worker->device, &run, out);
+    rc = execute(worker, &run, config != NULL ? config->output_prefix : NULL, out);
     /* R1, release: pairs with the compare-exchange of the next run. */
     atomic_store_explicit(&worker->running, false, memory_order_release);
     return rc;

@@ -196,7 +196,7 @@ static void a_bad_config_is_refused_by_name(void **state)
     REFUSED(hazards, 3, "hazards is 3", "1 (all) or 2 (raw)");
     REFUSED(exec, 2, "exec is 2", "0 (inline) or 1 (threads)");
     REFUSED(check_hazards, 2, "check_hazards is 2", "0 or 1");
-    REFUSED(reserved, 1, "reserved is 1", "legal is 0");
+    REFUSED(enable_scope_stats, 2, "enable_scope_stats is 2", "0 or 1");
 }
 
 static void the_ends_of_each_range_are_legal(void **state)
