@@ -32,8 +32,10 @@ static int open_worker(const struct simpler_run_summary *s, struct simpler_worke
 
 static void free_records(struct simpler_run_summary *s)
 {
-    for (uint32_t i = 0; s->records != NULL && i < s->plan->count; i++)
+    for (uint32_t i = 0; s->records != NULL && i < s->plan->count; i++) {
+        simpler_run_diagnostics_fini(&s->records[i].diagnostics);
         free(s->records[i].rounds);
+    }
     free(s->records);
 }
 
@@ -64,7 +66,9 @@ static int report(const struct simpler_run_summary *s)
         return SIMPLER_EXIT_FAILED;
     }
     bool passed = simpler_run_record_passed(s) == s->plan->count && !s->interrupted;
-    return passed ? SIMPLER_EXIT_OK : SIMPLER_EXIT_FAILED;
+    if (!passed)
+        return SIMPLER_EXIT_FAILED;
+    return simpler_run_record_whole(s) ? SIMPLER_EXIT_OK : SIMPLER_EXIT_PARTIAL;
 }
 
 static int run_plan(struct simpler_run_summary *s)
@@ -77,9 +81,10 @@ static int run_plan(struct simpler_run_summary *s)
         return rc;
     rc = open_worker(s, &worker, &handle);
     if (rc == 0) {
-        simpler_run_rounds(s, worker, handle);
+        rc = simpler_run_rounds(s, worker, handle);
         simpler_run_watch_stop();
-        rc = report(s);
+        if (rc == 0)
+            rc = report(s);
         simpler_worker_close(worker);
     }
     free_records(s);

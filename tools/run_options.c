@@ -45,6 +45,8 @@ const char simpler_run_options_help[] =
     "  --ring-heap N          bytes; likewise\n"
     "  --ring-dep-pool N      dependency entries; likewise\n"
     "  --tensormap N          entries of the tensormap\n"
+    "diagnostics\n"
+    "  --enable-scope-stats   peaks of every resource for each scope, with a report\n"
     "output\n"
     "  --out DIR              where diagnostics go, in place of `outputs`\n"
     "  --log-level LEVEL      debug, info, timing, warn, error, none (warn)\n"
@@ -284,6 +286,16 @@ static bool apply_tensormap(struct simpler_run_options *o, const char *value, ch
     return apply_list(&o->config.runtime_env.tensormap, 1, value, why);
 }
 
+/* ---- diagnostics ---- */
+
+static bool apply_scope_stats(struct simpler_run_options *o, const char *value, char *why)
+{
+    (void)value;
+    (void)why;
+    o->config.enable_scope_stats = 1;
+    return true;
+}
+
 /* ---- output ---- */
 
 static bool apply_out(struct simpler_run_options *o, const char *value, char *why)
@@ -346,6 +358,7 @@ static const struct option_row rows[] = {
     {"--ring-heap", NULL, true, apply_heap},
     {"--ring-dep-pool", NULL, true, apply_pool},
     {"--tensormap", NULL, true, apply_tensormap},
+    {"--enable-scope-stats", NULL, false, apply_scope_stats},
     {"--out", NULL, true, apply_out},
     {"--log-level", NULL, true, apply_log_level},
     {"--json", NULL, false, apply_json},

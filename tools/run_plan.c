@@ -118,6 +118,9 @@ static int resolve_config(struct simpler_run_case *c, const struct simpler_scene
         config->exec = given->exec;
     if (given->check_hazards != 0)
         config->check_hazards = 1;
+    if (given->enable_scope_stats != 0)
+        config->enable_scope_stats = 1;
+    config->output_prefix = options->out_dir; /* each round gets a place below */
     if (given->deadline_ns != 0)
         config->deadline_ns = given->deadline_ns;
     override_sizes(env->ring_task_window, given->runtime_env.ring_task_window, CHIP_MAX_RING_DEPTH);

@@ -41,6 +41,15 @@ uint32_t simpler_run_record_passed(const struct simpler_run_summary *summary)
     return n;
 }
 
+bool simpler_run_record_whole(const struct simpler_run_summary *summary)
+{
+    for (uint32_t i = 0; i < summary->record_count; i++) {
+        if (summary->records[i].incomplete_count != 0)
+            return false;
+    }
+    return true;
+}
+
 const char *simpler_run_record_golden(enum simpler_run_golden golden)
 {
     static const char *const words[] = {"not reached", "skipped", "right", "wrong", "failed"};

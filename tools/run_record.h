@@ -3,6 +3,7 @@
 #define SIMPLER_TOOLS_RUN_RECORD_H
 
 /* What the rounds of one case did; the reports read nothing else. */
+#include "run_diagnostics.h"
 #include "run_plan.h"
 
 enum simpler_run_golden {
@@ -24,8 +25,10 @@ struct simpler_run_record {
     struct simpler_run_round *rounds;
     uint32_t round_count; /* that were begun */
     uint32_t failed_count;
+    uint32_t incomplete_count; /* a diagnostic that was asked for is missing or incomplete */
     /* Of the first round that failed, else of the last. */
     struct simpler_run_result result;
+    struct simpler_run_diagnostics diagnostics;
     enum simpler_run_golden golden;
     char golden_message[1024];
     char prepare_message[1024]; /* why prepare failed, else empty */
@@ -47,6 +50,8 @@ bool simpler_run_record_times(const struct simpler_run_record *record, uint64_t 
                               uint64_t *min, uint64_t *max);
 /* Cases that were begun and whose rounds all passed. */
 uint32_t simpler_run_record_passed(const struct simpler_run_summary *summary);
+/* Whether every diagnostic of every round is whole. */
+bool simpler_run_record_whole(const struct simpler_run_summary *summary);
 const char *simpler_run_record_golden(enum simpler_run_golden golden);
 
 #endif

@@ -144,11 +144,12 @@ static void print_case(FILE *out, const struct simpler_run_summary *s,
     print_counts(out, stats);
     (void)fprintf(out, "  golden %s%s%s\n", simpler_run_record_golden(r->golden),
                   r->golden_message[0] != '\0' ? ": " : "", r->golden_message);
-    if (s->options->quiet)
-        return;
-    print_peaks(out, stats);
-    if (s->options->rounds > 1)
-        print_rounds(out, r);
+    if (!s->options->quiet) {
+        print_peaks(out, stats);
+        if (s->options->rounds > 1)
+            print_rounds(out, r);
+    }
+    simpler_run_diagnostics_text(out, &r->diagnostics, &r->result, !s->options->quiet);
 }
 
 void simpler_run_report_text(const struct simpler_run_summary *s, FILE *out)
@@ -156,7 +157,8 @@ void simpler_run_report_text(const struct simpler_run_summary *s, FILE *out)
     uint32_t passed = simpler_run_record_passed(s);
 
     for (uint32_t i = 0; i < s->record_count; i++) {
-        if (!s->options->quiet || s->records[i].failed_count != 0)
+        if (!s->options->quiet || s->records[i].failed_count != 0 ||
+            s->records[i].incomplete_count != 0)
             print_case(out, s, &s->records[i]);
     }
     if (s->options->quiet && passed == s->plan->count)

@@ -6,11 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "run_output.h"
 #include "run_watch.h"
 
 /* What one round leaves; a record takes it over or not. */
 struct round_outcome {
     struct simpler_run_result result;
+    struct simpler_run_diagnostics diagnostics;
     enum simpler_run_golden golden;
     char golden_message[1024];
     char prepare_message[1024];
@@ -45,24 +47,26 @@ static bool check_golden(const struct simpler_run_summary *s, struct simpler_sce
 
 /* Returns whether the round passed. */
 static bool run_prepared(const struct simpler_run_summary *s, struct simpler_scene_run *run,
-                         uint32_t handle, const struct simpler_run_case *c, const char *label,
-                         struct round_outcome *out)
+                         uint32_t handle, const struct simpler_call_config *config,
+                         const char *label, struct round_outcome *out)
 {
     if (simpler_run_watch_interrupted()) {
         complete_message(&out->result, SIMPLER_ECANCELED);
         return false;
     }
     simpler_run_watch_begin(label, SIMPLER_PHASE_RUN);
-    int rc = simpler_worker_run(run->worker, handle, &run->args, &c->config, &out->result);
+    int rc = simpler_worker_run(run->worker, handle, &run->args, config, &out->result);
     simpler_run_watch_end();
     complete_message(&out->result, rc);
+    simpler_run_diagnostics_make(&out->diagnostics, &out->result);
     if (rc != 0)
         return false;
     return check_golden(s, run, label, out) && out->result.stats.unordered_pairs == 0;
 }
 
 static bool run_round(const struct simpler_run_summary *s, struct simpler_worker *worker,
-                      uint32_t handle, const struct simpler_run_case *c, const char *label,
+                      uint32_t handle, const struct simpler_run_case *c,
+                      const struct simpler_call_config *config, const char *label,
                       struct round_outcome *out)
 {
     struct simpler_scene_run run = {
@@ -78,7 +82,7 @@ static bool run_round(const struct simpler_run_summary *s, struct simpler_worker
     }
     if (rc == 0) {
         out->prepare_message[0] = '\0';
-        passed = run_prepared(s, &run, handle, c, label, out);
+        passed = run_prepared(s, &run, handle, config, label, out);
     } else {
         out->result.status = rc;
         if (out->prepare_message[0] == '\0')
@@ -91,26 +95,33 @@ static bool run_round(const struct simpler_run_summary *s, struct simpler_worker
 }
 
 /* The first failure stays; until then the latest round does. */
-static void keep(struct simpler_run_record *record, const struct round_outcome *out, bool passed)
+static void keep(struct simpler_run_record *record, struct round_outcome *out, bool passed)
 {
     struct simpler_run_round *round = &record->rounds[record->round_count++];
 
     round->wall_ns = out->result.stats.wall_ns;
     round->status = out->result.status;
     round->passed = passed;
+    record->incomplete_count += simpler_run_diagnostics_incomplete(&out->result);
     if (record->failed_count == 0) {
         record->result = out->result;
+        simpler_run_diagnostics_fini(&record->diagnostics);
+        record->diagnostics = out->diagnostics;
         record->golden = out->golden;
         memcpy(record->golden_message, out->golden_message, sizeof(record->golden_message));
         memcpy(record->prepare_message, out->prepare_message, sizeof(record->prepare_message));
+    } else {
+        simpler_run_diagnostics_fini(&out->diagnostics);
     }
     record->failed_count += !passed;
 }
 
-/* Returns whether to go on. */
+/* Rounds of a case, each with a prefix of its own; returns whether to go on. */
 static bool run_case(const struct simpler_run_summary *s, struct simpler_worker *worker,
-                     uint32_t handle, struct simpler_run_record *record)
+                     uint32_t handle, const char *prefix, struct simpler_run_record *record)
 {
+    struct simpler_call_config config = record->plan->config;
+    char round_prefix[SIMPLER_RUN_PREFIX_BYTES];
     static struct round_outcome out; /* some kilobytes, of this thread alone */
     char label[256];
 
@@ -122,7 +133,9 @@ static bool run_case(const struct simpler_run_summary *s, struct simpler_worker 
         if (s->options->rounds > 1)
             (void)snprintf(label + length, sizeof(label) - (size_t)length,
                            " round %" PRIu32 "/%" PRIu32, i + 1, s->options->rounds);
-        bool passed = run_round(s, worker, handle, record->plan, label, &out);
+        simpler_run_output_round(s->options, prefix, i, round_prefix);
+        config.output_prefix = round_prefix;
+        bool passed = run_round(s, worker, handle, record->plan, &config, label, &out);
         keep(record, &out, passed);
         if (!passed && s->options->exit_first)
             return false;
@@ -130,17 +143,25 @@ static bool run_case(const struct simpler_run_summary *s, struct simpler_worker 
     return true;
 }
 
-void simpler_run_rounds(struct simpler_run_summary *summary, struct simpler_worker *worker,
-                        uint32_t handle)
+int simpler_run_rounds(struct simpler_run_summary *summary, struct simpler_worker *worker,
+                       uint32_t handle)
 {
+    char prefix[SIMPLER_RUN_PREFIX_BYTES] = "";
     bool go_on = true;
 
     for (uint32_t i = 0; go_on && i < summary->plan->count; i++) {
         struct simpler_run_record *record = &summary->records[i];
         record->plan = &summary->plan->cases[i];
-        go_on = run_case(summary, worker, handle, record);
+        if (record->plan->config.enable_scope_stats != 0) {
+            int rc = simpler_run_output_make(summary->options, summary->scene->name,
+                                             record->plan->scene_case->name, prefix);
+            if (rc != 0)
+                return rc;
+        }
+        go_on = run_case(summary, worker, handle, prefix, record);
         if (record->round_count != 0)
             summary->record_count = i + 1;
     }
     summary->interrupted = simpler_run_watch_interrupted();
+    return 0;
 }

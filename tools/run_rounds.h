@@ -7,9 +7,10 @@
 
 /*
  * Fills summary->records (allocated by the caller, one a case of the plan) until
- * all rounds are done, SIGINT came, or --exitfirst ends it.
+ * all rounds are done, SIGINT came, or --exitfirst ends it.  SIMPLER_EXIT_USAGE
+ * when a case has no place for its diagnostics.
  */
-void simpler_run_rounds(struct simpler_run_summary *summary, struct simpler_worker *worker,
-                        uint32_t handle);
+int simpler_run_rounds(struct simpler_run_summary *summary, struct simpler_worker *worker,
+                       uint32_t handle);
 
 #endif

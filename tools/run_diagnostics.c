@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scope stats of a round: the page, the top peaks, and what is missing by cause. */
+#include "run_diagnostics.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/scope_json.h"
+#include "report/scope_page.h"
+
+/* Rows of Top Peaks in the summary. */
+#define PEAK_ROWS 8
+
+static void write_page(struct simpler_run_diagnostics *d, const char *file)
+{
+    static const char suffix[] = "jsonl";
+    size_t stem = strlen(file) - (sizeof(suffix) - 1);
+
+    (void)snprintf(d->page, sizeof(d->page), "%.*shtml", (int)stem, file);
+    if (simpler_scope_page_write(d->page, d->scope_stats) == 0)
+        return;
+    (void)fprintf(stderr, "simpler run: warning: no report: %s could not be written\n", d->page);
+    d->page[0] = '\0';
+}
+
+void simpler_run_diagnostics_make(struct simpler_run_diagnostics *d,
+                                  const struct simpler_run_result *result)
+{
+    const struct simpler_scope_stats_result *s = &result->scope_stats;
+
+    memset(d, 0, sizeof(*d));
+    if (!s->has_file)
+        return;
+    if (simpler_scope_model_read(s->path, NULL, NULL, &d->scope_stats) == 0)
+        write_page(d, s->path);
+    else
+        (void)fprintf(stderr, "simpler run: warning: no report: %s could not be read\n", s->path);
+}
+
+void simpler_run_diagnostics_fini(struct simpler_run_diagnostics *d)
+{
+    if (d->scope_stats != NULL)
+        simpler_scope_model_close(d->scope_stats);
+    memset(d, 0, sizeof(*d));
+}
+
+bool simpler_run_diagnostics_incomplete(const struct simpler_run_result *result)
+{
+    return result->scope_stats.enabled && result->scope_stats.status != 0;
+}
+
+static void print_loss(FILE *out, uint64_t count, const char *cause)
+{
+    if (count != 0)
+        (void)fprintf(out, "    %" PRIu64 " samples lost: %s\n", count, cause);
+}
+
+static void print_losses(FILE *out, const struct simpler_scope_stats_result *s)
+{
+    print_loss(out, s->dropped_no_free, "no free buffer");
+    print_loss(out, s->dropped_ready_full, "ready queue full");
+    print_loss(out, s->dropped_too_deep, "scopes deeper than 63");
+    print_loss(out, s->write_failed, "the file could not be written");
+    if (s->has_file && !s->counts_known)
+        (void)fputs("    how many the device dropped is not known\n", out);
+    if (s->refused_epoch != 0)
+        (void)fprintf(out, "    %" PRIu64 " samples of another run were refused\n",
+                      s->refused_epoch);
+}
+
+/* The report's table, indented. */
+static void print_peaks(FILE *out, const struct simpler_scope_model *m)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *memory = open_memstream(&text, &bytes);
+
+    if (memory == NULL)
+        return;
+    simpler_scope_table(memory, m, PEAK_ROWS);
+    (void)fclose(memory);
+    for (char *line = text; line != NULL && *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        (void)fprintf(out, "%s%.*s\n", length != 0 ? "  " : "", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+    free(text);
+}
+
+void simpler_run_diagnostics_text(FILE *out, const struct simpler_run_diagnostics *d,
+                                  const struct simpler_run_result *result, bool peaks)
+{
+    const struct simpler_scope_stats_result *s = &result->scope_stats;
+
+    if (!s->enabled)
+        return;
+    if (s->has_file)
+        (void)fprintf(out, "  scope stats %s: %" PRIu64 " samples in %s\n",
+                      s->status == 0 ? "complete" : "INCOMPLETE", s->records, s->path);
+    else
+        (void)fprintf(out, "  scope stats MISSING: %s%s%s\n", simpler_status_text(s->status),
+                      s->path[0] != '\0' ? ": no " : "", s->path);
+    print_losses(out, s);
+    if (d->page[0] != '\0')
+        (void)fprintf(out, "  report in %s\n", d->page);
+    if (peaks && d->scope_stats != NULL)
+        print_peaks(out, d->scope_stats);
+}
+
+static void write_peak(struct simpler_json_writer *w, const struct simpler_scope_model *m,
+                       const struct simpler_scope_peak *p)
+{
+    simpler_json_writer_open(w, NULL, '{');
+    simpler_json_writer_string(w, "resource", simpler_scope_model_resource_key(p->resource));
+    simpler_json_writer_u64(w, "ring_depth", p->ring);
+    simpler_json_writer_string(w, "metric", simpler_scope_model_metric_key(p->metric));
+    simpler_json_writer_u64(w, "peak", p->point.value);
+    if (p->capacity.known)
+        simpler_json_writer_u64(w, "capacity", p->capacity.value);
+    else
+        simpler_json_writer_string(w, "capacity", NULL);
+    simpler_json_writer_string(w, "site", m->sites.texts[p->point.site]);
+    simpler_json_writer_u64(w, "scope_index", p->point.index);
+    simpler_json_writer_close(w, '}');
+}
+
+static void write_peaks(struct simpler_json_writer *w, const struct simpler_scope_model *m)
+{
+    struct simpler_scope_peak peak;
+
+    simpler_json_writer_string(w, "sampling_status", simpler_scope_model_chip_key(m->chip));
+    simpler_json_writer_open(w, "peaks", '[');
+    for (uint32_t i = 0; simpler_scope_model_peak(m, i, &peak); i++)
+        write_peak(w, m, &peak);
+    simpler_json_writer_close(w, ']');
+}
+
+void simpler_run_diagnostics_json(struct simpler_json_writer *w,
+                                  const struct simpler_run_diagnostics *d,
+                                  const struct simpler_run_result *result)
+{
+    const struct simpler_scope_stats_result *s = &result->scope_stats;
+
+    if (!s->enabled)
+        return;
+    simpler_json_writer_open(w, "scope_stats", '{');
+    simpler_json_writer_bool(w, "complete", s->status == 0);
+    simpler_json_writer_string(w, "status_name", simpler_status_name(s->status));
+    simpler_json_writer_string(w, "file", s->has_file ? s->path : NULL);
+    simpler_json_writer_string(w, "report", d->page[0] != '\0' ? d->page : NULL);
+    simpler_json_writer_u64(w, "records", s->records);
+    simpler_json_writer_bool(w, "counts_known", s->counts_known != 0);
+    simpler_json_writer_u64(w, "dropped_no_free", s->dropped_no_free);
+    simpler_json_writer_u64(w, "dropped_ready_full", s->dropped_ready_full);
+    simpler_json_writer_u64(w, "dropped_too_deep", s->dropped_too_deep);
+    simpler_json_writer_u64(w, "write_failed", s->write_failed);
+    simpler_json_writer_u64(w, "refused_epoch", s->refused_epoch);
+    if (d->scope_stats != NULL)
+        write_peaks(w, d->scope_stats);
+    simpler_json_writer_close(w, '}');
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run_output.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "commands.h"
+
+/* Room for "_N" and "/round_N". */
+#define TAIL_BYTES 32
+#define MAX_TAKEN  10000
+
+/* What a file name should not have becomes '_'. */
+static void sanitise(char *name)
+{
+    for (; *name != '\0'; name++) {
+        if (!isalnum((unsigned char)*name) && strchr("._-+", *name) == NULL)
+            *name = '_';
+    }
+}
+
+static void make_parents(const char *path)
+{
+    char copy[SIMPLER_RUN_PREFIX_BYTES];
+
+    (void)snprintf(copy, sizeof(copy), "%s", path);
+    for (char *p = copy + 1; *p != '\0'; p++) {
+        if (*p != '/')
+            continue;
+        *p = '\0';
+        (void)mkdir(copy, 0777);
+        *p = '/';
+    }
+}
+
+int simpler_run_output_make(const struct simpler_run_options *options, const char *scene,
+                            const char *scene_case, char prefix[SIMPLER_RUN_PREFIX_BYTES])
+{
+    char name[256], stamp[32];
+    time_t now = time(NULL);
+    struct tm local;
+
+    (void)strftime(stamp, sizeof(stamp), "%Y%m%d_%H%M%S", localtime_r(&now, &local));
+    (void)snprintf(name, sizeof(name), "%.100s_%.100s_%s", scene, scene_case, stamp);
+    sanitise(name);
+    int length = snprintf(prefix, SIMPLER_RUN_PREFIX_BYTES, "%s/%s", options->out_dir, name);
+    if (length >= SIMPLER_RUN_PREFIX_BYTES - TAIL_BYTES)
+        return simpler_commands_usage_error("run", "--out: the path %.64s... is too long",
+                                            options->out_dir);
+    make_parents(prefix);
+    for (int i = 2; mkdir(prefix, 0777) != 0; i++) {
+        if (errno != EEXIST || i > MAX_TAKEN) {
+            (void)fprintf(stderr, "simpler run: %s: cannot be created: %s\n", prefix,
+                          strerror(errno));
+            return 0;
+        }
+        (void)snprintf(prefix + length, TAIL_BYTES, "_%d", i);
+    }
+    return 0;
+}
+
+void simpler_run_output_round(const struct simpler_run_options *options, const char *prefix,
+                              uint32_t index, char out[SIMPLER_RUN_PREFIX_BYTES])
+{
+    int length = snprintf(out, SIMPLER_RUN_PREFIX_BYTES, "%s", prefix);
+
+    if (options->rounds > 1)
+        (void)snprintf(out + length, SIMPLER_RUN_PREFIX_BYTES - (size_t)length, "/round_%" PRIu32,
+                       index + 1);
+}
