@@ -70,11 +70,13 @@ def compare_sites(got, facts, faults):
         if site["scopes"] == 0:
             continue
         for resource in model.RISK:
-            best = max((v, -r) for s, res, r, v in facts["site_values"]
-                       if s == site["site"] and res == resource)
-            compare("%s of site %.40r" % (resource, site["site"]),
-                    (site[resource]["peak"], site[resource]["ring_depth"]),
-                    (best[0], site[resource]["ring_depth"]), faults)
+            values = [(v, ring) for name, res, ring, v in facts["site_values"]
+                      if name == site["site"] and res == resource]
+            peak = max(v for v, _ in values)
+            got_peak = (site[resource]["peak"], site[resource]["ring_depth"])
+            if got_peak not in [(v, ring) for v, ring in values if v == peak]:
+                faults.append("%s of site %.40r is %r, not %d" %
+                              (resource, site["site"], got_peak, peak))
 
 
 def check(runner, data):
