@@ -64,6 +64,7 @@ SIMPLER_API const char *simpler_dtype_name(uint32_t dtype);
  * @param name  NUL-terminated, may be NULL
  * @param out   receives the id
  * @retval SIMPLER_ENOENT  no such type
+ * @retval SIMPLER_EINVAL  out is NULL
  */
 SIMPLER_API int simpler_dtype_parse(const char *name, uint32_t *out);
 

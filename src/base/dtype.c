@@ -32,6 +32,8 @@ const char *simpler_dtype_name(uint32_t dtype)
 
 int simpler_dtype_parse(const char *name, uint32_t *out)
 {
+    if (out == NULL)
+        return SIMPLER_EINVAL;
     if (name == NULL)
         return SIMPLER_ENOENT;
     for (uint32_t i = 0; i < SIMPLER_DTYPE_NUM; i++) {

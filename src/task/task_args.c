@@ -38,7 +38,7 @@ static bool may_add(struct simpler_task_args *args, const void *values, uint32_t
                                     args->tensor_count + args->scalar_count);
         return false;
     }
-    if (n > SIMPLER_MAX_SCALARS - args->scalar_count) {
+    if (args->scalar_count > SIMPLER_MAX_SCALARS || n > SIMPLER_MAX_SCALARS - args->scalar_count) {
         simpler_task_args_set_error(args, SIMPLER_ARGS_TOO_MANY_SCALARS,
                                     args->tensor_count + SIMPLER_MAX_SCALARS);
         return false;
@@ -93,8 +93,10 @@ void simpler_task_args_copy_scalars(struct simpler_task_args *args,
                                     const struct simpler_task_args *from, uint32_t offset,
                                     uint32_t n)
 {
+    /* An object that was never reset may count anything. */
     if (args->error == SIMPLER_ARGS_OK && from != NULL &&
-        (offset > from->scalar_count || n > from->scalar_count - offset)) {
+        (from->scalar_count > SIMPLER_MAX_SCALARS || offset > from->scalar_count ||
+         n > from->scalar_count - offset)) {
         simpler_task_args_set_error(args, SIMPLER_ARGS_SCALAR_RANGE,
                                     args->tensor_count + args->scalar_count);
         return;

@@ -149,10 +149,16 @@ int simpler_tensor_init_strided(struct simpler_tensor *out, const void *addr, co
     return finish_view(&t, out);
 }
 
+/* Whether the arrays of a descriptor may be walked: one that was never made has any ndims. */
+static bool has_dims(const struct simpler_tensor *t)
+{
+    return t != NULL && t->ndims != 0 && t->ndims <= SIMPLER_MAX_DIMS;
+}
+
 int simpler_tensor_view(const struct simpler_tensor *tensor, const uint32_t *shape,
                         const uint32_t *offset, struct simpler_tensor *out)
 {
-    if (tensor == NULL || shape == NULL || offset == NULL || out == NULL)
+    if (!has_dims(tensor) || shape == NULL || offset == NULL || out == NULL)
         return SIMPLER_EINVAL;
     struct simpler_tensor t = *tensor;
     memcpy(t.shape, shape, t.ndims * sizeof(*shape));
@@ -169,7 +175,7 @@ int simpler_tensor_view(const struct simpler_tensor *tensor, const uint32_t *sha
 int simpler_tensor_transpose(const struct simpler_tensor *tensor, uint32_t x, uint32_t y,
                              struct simpler_tensor *out)
 {
-    if (tensor == NULL || out == NULL || x >= tensor->ndims || y >= tensor->ndims)
+    if (!has_dims(tensor) || out == NULL || x >= tensor->ndims || y >= tensor->ndims)
         return SIMPLER_EINVAL;
     struct simpler_tensor t = *tensor;
     t.shape[x] = tensor->shape[y];
@@ -184,7 +190,7 @@ int simpler_tensor_permute(const struct simpler_tensor *tensor, const uint32_t *
 {
     uint32_t seen = 0;
 
-    if (tensor == NULL || order == NULL || out == NULL)
+    if (!has_dims(tensor) || order == NULL || out == NULL)
         return SIMPLER_EINVAL;
     struct simpler_tensor t = *tensor;
     for (uint32_t i = 0; i < t.ndims; i++) {
@@ -200,7 +206,7 @@ int simpler_tensor_permute(const struct simpler_tensor *tensor, const uint32_t *
 int simpler_tensor_slice(const struct simpler_tensor *tensor, uint32_t dim, uint32_t start,
                          uint32_t end, uint32_t step, struct simpler_tensor *out)
 {
-    if (tensor == NULL || out == NULL || dim >= tensor->ndims || end <= start ||
+    if (!has_dims(tensor) || out == NULL || dim >= tensor->ndims || end <= start ||
         end > tensor->shape[dim] || step == 0)
         return SIMPLER_EINVAL;
     struct simpler_tensor t = *tensor;
@@ -232,8 +238,8 @@ int simpler_tensor_reshape(const struct simpler_tensor *tensor, const uint32_t *
 {
     uint64_t before, after;
 
-    if (tensor == NULL || shape == NULL || out == NULL || ndims == 0 || ndims > SIMPLER_MAX_DIMS ||
-        !tensor->is_contiguous)
+    if (!has_dims(tensor) || shape == NULL || out == NULL || ndims == 0 ||
+        ndims > SIMPLER_MAX_DIMS || !tensor->is_contiguous)
         return SIMPLER_EINVAL;
     if (!count_elements(tensor->shape, tensor->ndims, &before) ||
         !count_elements(shape, ndims, &after) || before != after)
@@ -260,8 +266,8 @@ int simpler_tensor_check(const struct simpler_tensor *tensor)
 {
     uint64_t extent;
 
-    if (tensor == NULL || tensor->ndims == 0 || tensor->ndims > SIMPLER_MAX_DIMS ||
-        tensor->dtype >= SIMPLER_DTYPE_NUM || tensor->address_space > SIMPLER_SPACE_DEVICE)
+    if (!has_dims(tensor) || tensor->dtype >= SIMPLER_DTYPE_NUM ||
+        tensor->address_space > SIMPLER_SPACE_DEVICE)
         return SIMPLER_EINVAL;
     for (uint32_t i = 0; i < tensor->ndims; i++) {
         if (tensor->stride[i] == 0)

@@ -46,6 +46,7 @@ static void the_unknown_is_called_unknown(void **state)
     assert_string_equal(simpler_dtype_name(UINT32_MAX), "UNKNOWN");
     assert_int_equal(simpler_dtype_parse("fp8e5m2", &id), SIMPLER_ENOENT);
     assert_int_equal(simpler_dtype_parse(NULL, &id), SIMPLER_ENOENT);
+    assert_int_equal(simpler_dtype_parse("float32", NULL), SIMPLER_EINVAL);
     assert_int_equal(id, 7);
 }
 

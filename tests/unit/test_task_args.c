@@ -227,6 +227,23 @@ static void every_error_has_its_own_text(void **state)
     assert_string_equal(simpler_task_args_error_text(SIMPLER_ARGS_ERROR_NUM), "unknown error");
 }
 
+static void an_object_that_was_never_reset_is_an_error(void **state)
+{
+    struct simpler_task_args never, args;
+    uint64_t values[2] = {1, 2};
+
+    (void)state;
+    memset(&never, 0xff, sizeof(never));
+    simpler_task_args_reset(&args);
+    simpler_task_args_copy_scalars(&args, &never, SIMPLER_MAX_SCALARS + 1000, 2);
+    assert_int_equal(args.error, SIMPLER_ARGS_SCALAR_RANGE);
+    assert_int_equal(args.scalar_count, 0);
+    never.error = SIMPLER_ARGS_OK;
+    simpler_task_args_add_scalars(&never, values, 2);
+    assert_int_equal(never.error, SIMPLER_ARGS_TOO_MANY_SCALARS);
+    assert_int_equal(never.scalar_count, UINT32_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +254,7 @@ int main(void)
         cmocka_unit_test(the_first_error_wins),
         cmocka_unit_test(bad_scalars_are_errors),
         cmocka_unit_test(dependencies_are_set_once),
+        cmocka_unit_test(an_object_that_was_never_reset_is_an_error),
         cmocka_unit_test(every_error_has_its_own_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -446,6 +446,27 @@ static void create_info_holds_bits_of_its_type(void **state)
     assert_int_equal(simpler_create_info_init(&info, shape, 2, 99), SIMPLER_EINVAL);
 }
 
+/* A struct that was never made has any number of dimensions: nothing may walk them. */
+static void a_descriptor_that_was_never_made_is_refused(void **state)
+{
+    static const uint32_t bad[] = {0, 6, 33, 12345, UINT32_MAX};
+    const uint32_t few[5] = {0, 1, 2, 3, 4};
+    float data[4] = {0};
+    struct simpler_tensor t, out;
+
+    (void)state;
+    assert_int_equal(simpler_tensor_init(&t, data, SIMPLER_DIMS(2, 2), SIMPLER_DTYPE_FLOAT32), 0);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        t.ndims = bad[i];
+        assert_int_equal(simpler_tensor_check(&t), SIMPLER_EINVAL);
+        assert_int_equal(simpler_tensor_view(&t, few, few, &out), SIMPLER_EINVAL);
+        assert_int_equal(simpler_tensor_transpose(&t, 0, 5, &out), SIMPLER_EINVAL);
+        assert_int_equal(simpler_tensor_permute(&t, few, &out), SIMPLER_EINVAL);
+        assert_int_equal(simpler_tensor_slice(&t, 5, 0, 1, 1, &out), SIMPLER_EINVAL);
+        assert_int_equal(simpler_tensor_reshape(&t, few, 1, &out), SIMPLER_EINVAL);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -459,6 +480,7 @@ int main(void)
         cmocka_unit_test(bad_arguments_are_refused),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(check_finds_every_broken_rule),
+        cmocka_unit_test(a_descriptor_that_was_never_made_is_refused),
         cmocka_unit_test(create_info_holds_bits_of_its_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
