@@ -18,7 +18,10 @@ enum simpler_log_level {
     SIMPLER_LOG_NONE = 60
 };
 
-/** Receives one line without its newline; called by any thread, one at a time. */
+/**
+ * Receives one line without its newline; called by any thread, one at a time.
+ * What the library would log while the callback itself calls it is dropped.
+ */
 typedef void (*simpler_log_fn)(void *user, int level, const char *line);
 
 /**

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 static _Atomic int log_level = SIMPLER_LOG_WARN;
@@ -12,6 +13,8 @@ static _Atomic int log_level = SIMPLER_LOG_WARN;
 static pthread_mutex_t sink_lock = PTHREAD_MUTEX_INITIALIZER;
 static simpler_log_fn sink;
 static void *sink_user;
+/* This thread is inside the callback and holds the lock. */
+static _Thread_local bool in_sink;
 
 static const char *level_name(int level)
 {
@@ -24,10 +27,12 @@ static const char *level_name(int level)
 
 void simpler_log_set_callback(simpler_log_fn fn, void *user)
 {
-    pthread_mutex_lock(&sink_lock);
+    if (!in_sink)
+        pthread_mutex_lock(&sink_lock);
     sink = fn;
     sink_user = user;
-    pthread_mutex_unlock(&sink_lock);
+    if (!in_sink)
+        pthread_mutex_unlock(&sink_lock);
 }
 
 void simpler_log_set_level(int level)
@@ -45,15 +50,18 @@ void simpler_log_write(int level, const char *format, ...)
     char line[1024];
     va_list args;
 
-    if (!simpler_log_enabled(level))
+    if (format == NULL || in_sink || !simpler_log_enabled(level))
         return;
     va_start(args, format);
     (void)vsnprintf(line, sizeof(line), format, args);
     va_end(args);
     pthread_mutex_lock(&sink_lock);
-    if (sink != NULL)
+    if (sink != NULL) {
+        in_sink = true;
         sink(sink_user, level, line);
-    else
+        in_sink = false;
+    } else {
         (void)fprintf(stderr, "simpler: %s: %s\n", level_name(level), line);
+    }
     pthread_mutex_unlock(&sink_lock);
 }
