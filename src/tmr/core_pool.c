@@ -10,8 +10,6 @@
  */
 #include "tmr/core_pool.h"
 
-#include <limits.h>
-
 #include "base/alloc.h"
 #include "base/logger.h"
 #include "base/testpoint.h"
@@ -37,7 +35,7 @@ struct simpler_core_pool {
     uint32_t count;
     uint32_t aic_count;
     _Atomic uint64_t free[2][FREE_WORDS];
-    struct simpler_event freed;
+    struct simpler_event freed[2]; /* one a type: one freed core is for one waiter */
     _Atomic bool closing;
 };
 
@@ -47,8 +45,7 @@ static void release_core(struct simpler_core *core)
     /* C1, release: pairs with the claim's acquire. */
     atomic_fetch_or_explicit(&pool->free[core->type][core->bit / 64],
                              (uint64_t)1 << (core->bit % 64), memory_order_release);
-    /* All of them: a waiter may want the other type. */
-    simpler_event_notify(&pool->freed, INT_MAX);
+    simpler_event_notify(&pool->freed[core->type], 1);
 }
 
 static void *core_main(void *argument)
@@ -105,13 +102,13 @@ static struct simpler_core *claim(struct simpler_core_pool *pool, struct simpler
         if (core != NULL)
             return core;
         simpler_scheduler_expose(thread);
-        uint32_t seen = simpler_event_prepare(&pool->freed);
+        uint32_t seen = simpler_event_prepare(&pool->freed[type]);
         core = try_claim(pool, type);
         if (core != NULL) {
-            simpler_event_cancel(&pool->freed);
+            simpler_event_cancel(&pool->freed[type]);
             return core;
         }
-        simpler_event_wait(&pool->freed, seen, UINT64_MAX);
+        simpler_event_wait(&pool->freed[type], seen, UINT64_MAX);
     }
 }
 
@@ -202,7 +199,8 @@ int simpler_core_pool_open(struct simpler_device *device, uint32_t clusters,
         simpler_alloc_free(pool);
         return SIMPLER_ENOMEM;
     }
-    simpler_event_init(&pool->freed);
+    simpler_event_init(&pool->freed[SIMPLER_CORE_AIC]);
+    simpler_event_init(&pool->freed[SIMPLER_CORE_AIV]);
     for (uint32_t i = 0; i < pool->count; i++) {
         struct simpler_core *core = &pool->cores[i];
         core->pool = pool;

@@ -224,7 +224,10 @@ static void discard_stuck(struct simpler_device *device)
 
 static void wait_finish(struct simpler_device *device, uint32_t before, uint64_t deadline_ns)
 {
-    uint64_t end = deadline_ns == 0 ? UINT64_MAX : simpler_clock_ns() + deadline_ns;
+    uint64_t end = deadline_ns == 0 ? UINT64_MAX : simpler_clock_ns();
+
+    if (deadline_ns != 0 && __builtin_add_overflow(end, deadline_ns, &end))
+        end = UINT64_MAX;
 
     while (atomic_load_explicit(&device->finish_seq, memory_order_acquire) == before) {
         uint64_t now = end == UINT64_MAX ? 0 : simpler_clock_ns();
@@ -247,11 +250,12 @@ int simpler_device_execute(struct simpler_device *device, const struct simpler_d
     memset(&result->stats, 0, sizeof(result->stats));
     result->message[0] = '\0';
     result->orch_error_code = result->sched_error_code = 0;
+    /* Before the memory and the threads are made: a cancel meanwhile is for this run. */
+    atomic_store_explicit(&device->stop, 0, memory_order_relaxed);
     result->status = prepare(device, run, result);
     if (result->status != 0)
         return result->status;
     uint32_t before = atomic_load_explicit(&device->finish_seq, memory_order_relaxed);
-    atomic_store_explicit(&device->stop, 0, memory_order_relaxed);
     /* P10, release: the run's description. */
     atomic_store_explicit(&device->start_seq, before + 1, memory_order_release);
     simpler_event_notify(&device->start, 1);

@@ -64,6 +64,10 @@ int simpler_orch_scope_begin_at(struct simpler_orch *orch, enum simpler_scope_mo
         /* A dry run goes on counting by scope. */
         return orch->counting ? simpler_orchestrator_enter(orch, mode, file, line) : status;
     }
+    if (SIMPLER_UNLIKELY((uint32_t)mode > SIMPLER_SCOPE_MANUAL))
+        return simpler_fatal_latch(orch, SIMPLER_CODE_INVALID_ARGS,
+                                   "scope at %s:%d: %d is no scope mode",
+                                   file == NULL ? "(unknown)" : file, line, (int)mode);
     if (mode != SIMPLER_SCOPE_MANUAL && orch->manual)
         return simpler_fatal_latch(orch, SIMPLER_CODE_INVALID_ARGS,
                                    "scope at %s:%d: an AUTO scope cannot open inside a MANUAL one",

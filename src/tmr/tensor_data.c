@@ -170,9 +170,14 @@ void simpler_orch_report_fatal(struct simpler_orch *orch, int code, const char *
     va_list args;
 
     va_start(args, format);
-    (void)vsnprintf(text, sizeof(text), format, args);
+    (void)vsnprintf(text, sizeof(text), format == NULL ? "(no text)" : format, args);
     va_end(args);
-    if (!simpler_fatal_is_code(-code))
+    /* The report is read line by line. */
+    for (char *p = text; *p != '\0'; p++) {
+        if ((unsigned char)*p < ' ')
+            *p = ' ';
+    }
+    if (code <= 0 || !simpler_fatal_is_code(-code))
         code = SIMPLER_CODE_EXPLICIT_ORCH_FATAL;
     (void)simpler_fatal_latch(orch, (enum simpler_device_code)code,
                               "reported by the orchestration: %s", text);

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a careless caller does: each is answered as the headers say, and nothing hangs. */
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/testpoint.h"
+#include "cm.h"
+#include "kit.h"
+
+static struct kit kit;
+static struct simpler_run_result result;
+
+static int open_kit(void **state)
+{
+    (void)state;
+    kit_open(&kit);
+    return 0;
+}
+
+static int close_kit(void **state)
+{
+    (void)state;
+    kit_close(&kit);
+    return 0;
+}
+
+static void begin_odd_scope(struct simpler_orch *orch, void *user)
+{
+    int mode = *(int *)user;
+    KIT_EXPECT_EQUAL(simpler_orch_scope_begin(orch, (enum simpler_scope_mode)mode),
+                     -SIMPLER_CODE_INVALID_ARGS);
+}
+
+static void a_scope_mode_that_does_not_exist_is_code_5(void **state)
+{
+    int modes[] = {2, 7, -1};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        assert_int_equal(kit_run(&kit, begin_odd_scope, &modes[i], NULL, &result),
+                         -SIMPLER_CODE_INVALID_ARGS);
+        assert_non_null(strstr(result.message, "no scope mode"));
+    }
+}
+
+struct fatal {
+    int code;
+    const char *format;
+};
+
+static void report_fatal(struct simpler_orch *orch, void *user)
+{
+    const struct fatal *fatal = user;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    simpler_orch_report_fatal(orch, fatal->code, fatal->format, "two\nlines\x01");
+#pragma GCC diagnostic pop
+}
+
+static void a_reported_code_is_a_device_code(void **state)
+{
+    /* 1000 would be SIMPLER_EINVAL, which a run answers when it did not begin. */
+    static const int odd[] = {0, -5, INT32_MIN, 1000, 1005, INT32_MAX};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+        struct fatal fatal = {odd[i], "%s"};
+        assert_int_equal(kit_run(&kit, report_fatal, &fatal, NULL, &result),
+                         -SIMPLER_CODE_EXPLICIT_ORCH_FATAL);
+        assert_int_equal(result.orch_error_code, SIMPLER_CODE_EXPLICIT_ORCH_FATAL);
+    }
+}
+
+static void a_reported_text_stays_on_its_line(void **state)
+{
+    struct fatal fatal = {SIMPLER_CODE_EXPLICIT_ORCH_FATAL, "%s"};
+    struct fatal silent = {SIMPLER_CODE_EXPLICIT_ORCH_FATAL, NULL};
+
+    (void)state;
+    assert_int_equal(kit_run(&kit, report_fatal, &fatal, NULL, &result), -9);
+    assert_non_null(strstr(result.message, ": two lines \n"));
+    assert_int_equal(kit_run(&kit, report_fatal, &silent, NULL, &result), -9);
+}
+
+static void submit_many(struct simpler_orch *orch, void *user)
+{
+    struct simpler_task_args args;
+
+    for (int i = 0; i < *(int *)user; i++) {
+        simpler_task_args_reset(&args);
+        kit_submit_variant(orch, KIT_LONG, &args, kit_nop_kernel, NULL, NULL);
+    }
+}
+
+static void the_longest_deadline_does_not_pass(void **state)
+{
+    static const uint64_t deadlines[] = {UINT64_MAX, UINT64_MAX - 1, INT64_MAX};
+    struct simpler_call_config config = SIMPLER_CALL_CONFIG_INIT;
+    int tasks = 100;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(deadlines) / sizeof(deadlines[0]); i++) {
+        config.deadline_ns = deadlines[i];
+        assert_int_equal(kit_run(&kit, submit_many, &tasks, &config, &result), 0);
+        assert_int_equal(result.stats.tasks_run, tasks);
+    }
+}
+
+#if defined(SIMPLER_DEBUG)
+static bool cancel_at_mapping(void *user, enum simpler_testpoint point)
+{
+    if (point == SIMPLER_TESTPOINT_MAP_MEMORY)
+        simpler_worker_cancel(user);
+    return false;
+}
+
+static void a_cancel_while_memory_is_made_ends_the_run(void **state)
+{
+    struct simpler_call_config config = SIMPLER_CALL_CONFIG_INIT;
+    int tasks = 100;
+
+    (void)state;
+    kit_set_window(&config, 64);
+    simpler_testpoint_reset_hits();
+    simpler_testpoint_set(cancel_at_mapping, kit.worker);
+    int rc = kit_run(&kit, submit_many, &tasks, &config, &result);
+    simpler_testpoint_set(NULL, NULL);
+    assert_true(simpler_testpoint_hits(SIMPLER_TESTPOINT_MAP_MEMORY) > 0);
+    assert_int_equal(rc, SIMPLER_ECANCELED);
+    /* And the next one is another run. */
+    assert_int_equal(kit_run(&kit, submit_many, &tasks, &config, &result), 0);
+}
+#endif
+
+/* Many schedulers wait for one core: each task that ends is for one of them. */
+static void a_freed_core_wakes_one_waiter(void **state)
+{
+    struct simpler_call_config config = kit_config(64);
+    struct rusage before, after;
+    int tasks = 2000;
+
+    (void)state;
+    config.exec = SIMPLER_EXEC_THREADS;
+    config.cluster_count = 1;
+    assert_int_equal(kit_run(&kit, submit_many, &tasks, &config, &result), 0);
+    assert_int_equal(getrusage(RUSAGE_SELF, &before), 0);
+    assert_int_equal(kit_run(&kit, submit_many, &tasks, &config, &result), 0);
+    assert_int_equal(getrusage(RUSAGE_SELF, &after), 0);
+    assert_int_equal(result.stats.tasks_run, tasks);
+    /* Two or three parks a task; a wake of all 63 costs at least 60. */
+    long parks = after.ru_nvcsw - before.ru_nvcsw;
+    if (parks > 20L * tasks)
+        fail_msg("%ld parks for %d tasks", parks, tasks);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_scope_mode_that_does_not_exist_is_code_5, open_kit,
+                                        close_kit),
+        cmocka_unit_test_setup_teardown(a_reported_code_is_a_device_code, open_kit, close_kit),
+        cmocka_unit_test_setup_teardown(a_reported_text_stays_on_its_line, open_kit, close_kit),
+        cmocka_unit_test_setup_teardown(the_longest_deadline_does_not_pass, open_kit, close_kit),
+#if defined(SIMPLER_DEBUG)
+        cmocka_unit_test_setup_teardown(a_cancel_while_memory_is_made_ends_the_run, open_kit,
+                                        close_kit),
+#endif
+        cmocka_unit_test_setup_teardown(a_freed_core_wakes_one_waiter, open_kit, close_kit),
+    };
+    simpler_log_set_level(SIMPLER_LOG_NONE);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
