@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* simpler run: a scene's cases through a worker, judged and summed up. */
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "run_options.h"
@@ -55,13 +57,32 @@ static int allocate_records(struct simpler_run_summary *s)
     return SIMPLER_EXIT_FAILED;
 }
 
-static int report(const struct simpler_run_summary *s)
+/*
+ * With --json standard output is for the document alone: from here on what the
+ * scene prints goes to standard error.  NULL when there is no standard output.
+ */
+static FILE *reserve_stdout(void)
 {
-    if (s->options->json)
-        simpler_run_report_json(s, stdout);
-    else
-        simpler_run_report_text(s, stdout);
-    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+    (void)fflush(stdout);
+    int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    FILE *reserved = fd >= 0 ? fdopen(fd, "w") : NULL;
+
+    if (reserved != NULL)
+        (void)dup2(STDERR_FILENO, STDOUT_FILENO);
+    else if (fd >= 0)
+        (void)close(fd);
+    return reserved;
+}
+
+static int report(const struct simpler_run_summary *s, FILE *document)
+{
+    bool written = document != NULL;
+
+    if (written && s->options->json)
+        simpler_run_report_json(s, document);
+    else if (written)
+        simpler_run_report_text(s, document);
+    if (!written || fflush(document) != 0 || ferror(document) != 0) {
         (void)fputs("simpler run: the summary could not be written\n", stderr);
         return SIMPLER_EXIT_FAILED;
     }
@@ -71,7 +92,7 @@ static int report(const struct simpler_run_summary *s)
     return simpler_run_record_whole(s) ? SIMPLER_EXIT_OK : SIMPLER_EXIT_PARTIAL;
 }
 
-static int run_plan(struct simpler_run_summary *s)
+static int run_plan(struct simpler_run_summary *s, FILE *document)
 {
     struct simpler_worker *worker = NULL;
     uint32_t handle = 0;
@@ -84,10 +105,39 @@ static int run_plan(struct simpler_run_summary *s)
         rc = simpler_run_rounds(s, worker, handle);
         simpler_run_watch_stop();
         if (rc == 0)
-            rc = report(s);
+            rc = report(s, document);
         simpler_worker_close(worker);
     }
     free_records(s);
+    return rc;
+}
+
+/* The process that is to give a verdict; 0 once it has. */
+static pid_t judge;
+
+/* A scene that calls exit is none that has passed. */
+static void on_exit_of_scene(void)
+{
+    if (judge != getpid())
+        return;
+    (void)fputs("simpler run: the scene ended the program\n", stderr);
+    _exit(SIMPLER_EXIT_FAILED);
+}
+
+static int run_scene(struct simpler_run_summary *summary, struct simpler_run_plan *plan,
+                     FILE *document)
+{
+    static char path[1024];
+    const struct simpler_run_options *options = summary->options;
+
+    int rc = simpler_scene_loader_open(options->scene, &summary->scene, path, sizeof(path));
+    if (rc == 0)
+        rc = simpler_run_plan_init(plan, summary->scene, options);
+    if (rc != 0)
+        return rc;
+    summary->path = path;
+    rc = run_plan(summary, document);
+    simpler_run_plan_fini(plan);
     return rc;
 }
 
@@ -96,18 +146,17 @@ static int run_run(int argc, char **argv)
     static struct simpler_run_options options;
     struct simpler_run_plan plan;
     struct simpler_run_summary summary = {.options = &options, .plan = &plan};
-    char path[1024] = "";
 
     int rc = simpler_run_options_parse(&options, argc, argv);
-    if (rc == 0)
-        rc = simpler_scene_loader_open(options.scene, &summary.scene, path, sizeof(path));
-    if (rc == 0)
-        rc = simpler_run_plan_init(&plan, summary.scene, &options);
     if (rc != 0)
         return rc;
-    summary.path = path;
-    rc = run_plan(&summary);
-    simpler_run_plan_fini(&plan);
+    FILE *document = options.json ? reserve_stdout() : stdout;
+    if (atexit(on_exit_of_scene) == 0)
+        judge = getpid();
+    rc = run_scene(&summary, &plan, document);
+    judge = 0;
+    if (document != NULL && document != stdout && fclose(document) != 0)
+        rc = rc == SIMPLER_EXIT_OK ? SIMPLER_EXIT_FAILED : rc;
     return rc;
 }
 

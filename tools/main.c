@@ -14,6 +14,15 @@ static int unknown_command(const char *name)
     return SIMPLER_EXIT_USAGE;
 }
 
+/* A success whose output did not get out is none. */
+static int finish(int status)
+{
+    if (status != SIMPLER_EXIT_OK || (fflush(stdout) == 0 && ferror(stdout) == 0))
+        return status;
+    (void)fputs("simpler: standard output could not be written\n", stderr);
+    return SIMPLER_EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -32,8 +41,8 @@ int main(int argc, char **argv)
     for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             (void)fputs(command->help, stdout);
-            return SIMPLER_EXIT_OK;
+            return finish(SIMPLER_EXIT_OK);
         }
     }
-    return command->run(argc - 1, argv + 1);
+    return finish(command->run(argc - 1, argv + 1));
 }

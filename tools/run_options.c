@@ -50,7 +50,8 @@ const char simpler_run_options_help[] =
     "output\n"
     "  --out DIR              where diagnostics go, in place of `outputs`\n"
     "  --log-level LEVEL      debug, info, timing, warn, error, none (warn)\n"
-    "  --json                 one JSON document on standard output\n"
+    "  --json                 one JSON document on standard output; what the scene prints\n"
+    "                         goes to standard error\n"
     "  --quiet                only what failed\n"
     "\n"
     "Sizes go before the case's config, which goes before the environment.\n"
@@ -183,7 +184,8 @@ static bool apply_device(struct simpler_run_options *o, const char *value, char 
         o->device_id = (uint32_t)id;
         return true;
     }
-    if (value[0] != '\0' && strspn(value, "0123456789,-") == strlen(value))
+    if (value[0] != '\0' && strspn(value, "0123456789,-") == strlen(value) &&
+        strspn(value, "0123456789") > 0 && strpbrk(value, ",-") != NULL)
         (void)snprintf(why, WHY_BYTES,
                        "'%.60s' names several devices; a run takes one, so give one id", value);
     else

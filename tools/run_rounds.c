@@ -35,6 +35,7 @@ static bool check_golden(const struct simpler_run_summary *s, struct simpler_sce
         return true;
     simpler_run_watch_begin(label, SIMPLER_PHASE_CHECK);
     int rc = s->scene->check(run, out->golden_message, sizeof(out->golden_message));
+    out->golden_message[sizeof(out->golden_message) - 1] = '\0';
     simpler_run_watch_end();
     out->golden = rc == 0   ? SIMPLER_GOLDEN_RIGHT
                   : rc == 1 ? SIMPLER_GOLDEN_WRONG
@@ -78,6 +79,7 @@ static bool run_round(const struct simpler_run_summary *s, struct simpler_worker
     if (s->scene->prepare != NULL) {
         simpler_run_watch_begin(label, SIMPLER_PHASE_PREPARE);
         rc = s->scene->prepare(&run, out->prepare_message, sizeof(out->prepare_message));
+        out->prepare_message[sizeof(out->prepare_message) - 1] = '\0';
         simpler_run_watch_end();
     }
     if (rc == 0) {

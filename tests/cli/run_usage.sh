@@ -48,6 +48,7 @@ refused 2 "a2a3: no such device on this host: use a2a3sim" a -p a2a3
 refused 2 "a5: no such device on this host: use " a --platform=a5
 refused 2 "there is no platform 'a2a3sm'; there are: a2a3sim, cpu" a -p a2a3sm
 refused 2 "there is no platform 'cup'; there are: cpu, a2a3sim" a -p cup
+refused 2 "'-1' is no device id" a -d -1
 refused 2 "'4-7' names several devices" a -d 4-7
 refused 2 "'0,2,5' names several devices" a --device 0,2,5
 refused 2 "'first' is no device id" a -d first

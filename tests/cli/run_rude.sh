@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# simpler run on a scene that prints, forks and ends the program: the verdict
+# stays simpler's own, and the JSON document stays whole (SY-06).
+set -u
+fail() { echo "FAILED: $*"; head -n 20 "$dir/out" "$dir/err"; exit 1; }
+dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
+scene=$dir/run_rude.so
+"${CC:-cc}" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -shared -fPIC -I"$SOURCE_DIR/include" \
+    "$SOURCE_DIR/tests/support/scenes/run_rude.c" -o "$scene" || fail "the scene does not compile"
+cd "$dir" || exit 1
+
+run() { # STATUS ARGUMENT...
+    local status=$1 got
+    shift
+    "$SIMPLER" run "$scene" "$@" >out 2>err
+    got=$?
+    [ $got -eq "$status" ] || fail "run $*: exit status $got, not $status"
+}
+
+# A scene that calls exit(0) has not passed.
+for place in 1 2 3 4; do
+    run 1 --param exit_in=$place
+    grep -q 'the scene ended the program' err || fail "exit in place $place is not told"
+done
+# A child of the scene that ends is not the program.
+run 0 --param fork=1
+grep -q ': passed on' out || fail "a fork changes the verdict"
+[ "$(grep -c . err)" = 0 ] || fail "a child speaks for the program"
+# What the scene prints is beside the document.
+run 0 --json --param print=1
+/usr/bin/python3 -c "import json; assert json.load(open('out'))['passed']" || fail "JSON is broken"
+grep -q 'printed by the kernel' err || fail "what the scene prints is lost"
+run 0 --param print=1
+grep -q 'printed by the kernel' out || fail "without --json it stays where it was"
+# Messages without an end are cut where they must end.
+run 1 --json --param long_message=1
+/usr/bin/python3 -c "import json
+m = json.load(open('out'))['cases'][0]['golden_message']
+assert m == 'y' * 1023, len(m)" || fail "the message runs on"
+echo ok
