@@ -51,7 +51,7 @@ bool simpler_collector_run(struct simpler_prof_shard *shard)
         SIMPLER_ASSERT(pushed);
         (void)pushed;
         simpler_prof_session_beat(session, lane);
-        simpler_event_notify(&session->replenish_event, 1);
+        simpler_replenish_help(session, shard);
     }
     return any;
 }

@@ -159,8 +159,7 @@ static void take(struct simpler_prof_shard *shard, uint32_t lane,
     (void)staged;
     simpler_event_notify(&shard->staged, 1);
     (void)pay(shard, lane, entry->kind);
-    if (session->client->watermark[entry->kind] != 0)
-        simpler_event_notify(&session->replenish_event, 1);
+    simpler_replenish_ask(session, shard, entry->kind);
 }
 
 bool simpler_drain_lane(struct simpler_prof_shard *shard, uint32_t lane)
@@ -227,6 +226,15 @@ static bool pass(struct simpler_prof_shard *shard)
     worked |= pay_lanes(shard);
     (void)pthread_mutex_unlock(&shard->drain_lock);
     return worked;
+}
+
+bool simpler_drain_try_pay(struct simpler_prof_shard *shard)
+{
+    if (pthread_mutex_trylock(&shard->drain_lock) != 0)
+        return false;
+    (void)pay_lanes(shard);
+    (void)pthread_mutex_unlock(&shard->drain_lock);
+    return true;
 }
 
 static bool should_stop(const struct simpler_prof_session *session)

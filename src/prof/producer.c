@@ -60,12 +60,17 @@ static void set_dropping(const struct simpler_producer *producer, bool dropping,
     atomic_store_explicit(&producer->lane->dropping, dropping, memory_order_relaxed);
 }
 
+static void ring(const struct simpler_producer *producer)
+{
+    simpler_event_notify(producer->doorbell, 1);
+}
+
 /* Asks the host for a sign of life; the drain sleeps with a limit while it is set. */
 static void set_waiting(const struct simpler_producer *producer, bool waiting)
 {
     atomic_store_explicit(&producer->lane->waiting, waiting, memory_order_relaxed);
     if (waiting)
-        simpler_event_notify(producer->doorbell, 1);
+        ring(producer);
 }
 
 static uint64_t shorter(uint64_t a, uint64_t b)
@@ -83,6 +88,8 @@ static bool sleep_at_gate(const struct simpler_producer *producer, gate_fn *is_o
     uint64_t waited = 0;
     bool open;
 
+    /* What stands before us in the queue may have been published without a ring. */
+    ring(producer);
     for (;;) {
         uint32_t seen = simpler_event_prepare(&producer->lane->space);
         SIMPLER_TESTPOINT(GATE_BEFORE_LOOK);
@@ -126,7 +133,7 @@ static void clamped_add(_Atomic uint32_t *counter)
     atomic_store_explicit(counter, value + (value != UINT32_MAX), memory_order_relaxed);
 }
 
-/* A new record is lost: @cause is the gate that did not open. */
+/* A new record is lost. */
 static void *count_loss(struct simpler_producer *producer, _Atomic uint32_t *cause)
 {
     clamped_add(&producer->state->total);
@@ -150,7 +157,7 @@ static void stamp(const struct simpler_producer *producer, struct simpler_prof_b
     buffer->local_seq = atomic_load_explicit(&producer->state->current_seq, memory_order_relaxed);
 }
 
-/* The held buffer becomes an entry of the ready queue; there is room. */
+/* The held buffer becomes an entry of the ready queue; there is room.  The caller rings. */
 static void publish(struct simpler_producer *producer)
 {
     struct simpler_prof_ready_lane *lane = producer->lane;
@@ -174,7 +181,6 @@ static void publish(struct simpler_producer *producer)
     atomic_store_explicit(&state->current_buffer, 0, memory_order_relaxed);
     atomic_store_explicit(&state->current_seq, seq + 1, memory_order_relaxed);
     hold(producer, NULL);
-    simpler_event_notify(producer->doorbell, 1);
 }
 
 /* Takes the next buffer of the free queue; there is one. */
@@ -198,16 +204,32 @@ static bool acquire(struct simpler_producer *producer)
     return true;
 }
 
-SIMPLER_NOINLINE void *simpler_producer_switch(struct simpler_producer *producer)
+static void *drop(struct simpler_producer *producer)
+{
+    struct simpler_prof_state *state = producer->state;
+    return count_loss(producer, producer->buffer != NULL ? &state->dropped_ready_full
+                                                         : &state->dropped_no_free);
+}
+
+static SIMPLER_NOINLINE void *switch_buffers(struct simpler_producer *producer)
 {
     if (producer->buffer != NULL) {
         if (!pass_gate(producer, has_room))
-            return count_loss(producer, &producer->state->dropped_ready_full);
+            return drop(producer);
         publish(producer);
+        ring(producer);
     }
     if (!pass_gate(producer, has_buffer) || !acquire(producer))
-        return count_loss(producer, &producer->state->dropped_no_free);
+        return drop(producer);
     return producer->next;
+}
+
+void *simpler_producer_switch(struct simpler_producer *producer)
+{
+    /* No gate can have opened: whoever opens one moves the heartbeat. */
+    if (is_dropping(producer))
+        return drop(producer);
+    return switch_buffers(producer);
 }
 
 void simpler_producer_refuse(struct simpler_producer *producer)
@@ -215,7 +237,7 @@ void simpler_producer_refuse(struct simpler_producer *producer)
     (void)count_loss(producer, &producer->state->dropped_other);
 }
 
-bool simpler_producer_flush(struct simpler_producer *producer)
+static bool try_flush(struct simpler_producer *producer)
 {
     if (producer->buffer == NULL || producer->count == 0)
         return true;
@@ -225,9 +247,18 @@ bool simpler_producer_flush(struct simpler_producer *producer)
     return true;
 }
 
+bool simpler_producer_flush(struct simpler_producer *producer)
+{
+    bool flushed = try_flush(producer);
+
+    ring(producer);
+    return flushed;
+}
+
 void simpler_producer_finish(struct simpler_producer *producer)
 {
-    (void)simpler_producer_flush(producer);
+    /* No ring: whoever ends the run takes what is there. */
+    (void)try_flush(producer);
     /* R3, release: pairs with the host's acquire load; every append is before it. */
     atomic_store_explicit(&producer->state->flushed_epoch, producer->run_epoch,
                           memory_order_release);

@@ -137,12 +137,13 @@ static int allocate(struct simpler_prof_session *session)
 {
     size_t lanes = session->config.lane_count;
 
+    session->replenish_lock_ready = pthread_mutex_init(&session->replenish_lock, NULL) == 0;
     session->shards = simpler_alloc_aligned(session->shard_count, sizeof(*session->shards));
     session->owed = simpler_alloc_zeroed(lanes * session->client->kind_count, sizeof(uint32_t));
     session->beats = simpler_alloc_zeroed(lanes, sizeof(*session->beats));
     session->shown = simpler_alloc_zeroed(lanes, sizeof(*session->shown));
-    if (session->shards == NULL || session->owed == NULL || session->beats == NULL ||
-        session->shown == NULL)
+    if (!session->replenish_lock_ready || session->shards == NULL || session->owed == NULL ||
+        session->beats == NULL || session->shown == NULL)
         return SIMPLER_ENOMEM;
     for (uint32_t s = 0; s < session->shard_count; s++) {
         int rc = init_shard(session, s);
@@ -212,6 +213,8 @@ void simpler_prof_session_close(struct simpler_prof_session *session)
         session->transport->free(&session->region);
     for (uint32_t s = 0; session->shards != NULL && s < session->shard_count; s++)
         fini_shard(&session->shards[s]);
+    if (session->replenish_lock_ready)
+        (void)pthread_mutex_destroy(&session->replenish_lock);
     simpler_alloc_free(session->shown);
     simpler_alloc_free((void *)session->beats);
     simpler_alloc_free(session->owed);

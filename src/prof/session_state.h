@@ -63,12 +63,17 @@ struct simpler_prof_session {
     _Atomic uint32_t *beats; /* a lane: signs of life, from any host thread */
     uint32_t *shown;         /* a lane: beats that the device was shown; of its shard's drain */
 
+    /* Guards the role of replenish: its thread's, or a collector's that routes what
+     * it has just collected. */
+    pthread_mutex_t replenish_lock;
+    bool replenish_lock_ready;
+    bool out_of_memory; /* not tried again */
+    uint32_t retired;   /* buffers that no stock had room for */
     struct simpler_event replenish_event;
     _Atomic uint32_t ticks_wanted;
+    _Atomic uint32_t growing; /* bit a kind: more buffers may be allocated */
     pthread_t replenish;
     bool replenish_running;
-    bool out_of_memory; /* replenish: not tried again in this run */
-    uint32_t retired;   /* buffers that no stock had room for */
 
     _Atomic uint32_t epoch; /* admitted run; 0 none */
     _Atomic bool failed;    /* shared memory could not be reached, or makes no sense */
@@ -90,14 +95,21 @@ int simpler_session_layout(struct simpler_prof_session *session);
 
 /* drain.c: takes what @lane has published; true when there was something.  Under drain_lock. */
 bool simpler_drain_lane(struct simpler_prof_shard *shard, uint32_t lane);
+/* Gives the stock to the lanes that wait for it; false when another thread drains. */
+bool simpler_drain_try_pay(struct simpler_prof_shard *shard);
 void *simpler_drain_main(void *shard);
 
 /* collector.c: everything that is staged.  Under collect_lock. */
 bool simpler_collector_run(struct simpler_prof_shard *shard);
 void *simpler_collector_main(void *shard);
 
-/* replenish.c: one pass; true when something moved. */
+/* replenish.c: routes and allocates; true when something moved. */
 bool simpler_replenish_pass(struct simpler_prof_session *session);
+/* A collector has done a buffer: routes it, without waiting for the thread. */
+void simpler_replenish_help(struct simpler_prof_session *session, struct simpler_prof_shard *shard);
+/* A drain has used the stock: the thread is woken if it should allocate. */
+void simpler_replenish_ask(struct simpler_prof_session *session, struct simpler_prof_shard *shard,
+                           uint32_t kind);
 void *simpler_replenish_main(void *session);
 
 /* recover.c: what the producers of @lane still hold.  Under collect_lock. */
