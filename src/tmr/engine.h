@@ -134,7 +134,8 @@ struct simpler_orch {
     uint64_t submitted;
     uint64_t edges;
     uint64_t map_peak;
-    uint32_t map_credit; /* entries that may be made before the map is asked again */
+    uint32_t recorded_uses; /* bit per enum simpler_tensor_use: the map keeps it */
+    uint32_t map_credit;    /* entries that may be made before the map is asked again */
     uint64_t needed_map;
     struct simpler_tensormap *map;
     struct simpler_hazard_check *check; /* NULL: off */

@@ -55,6 +55,9 @@ void simpler_orchestrator_reset(struct simpler_device *device)
     orch->sink.ids = orch->sink_ids;
     orch->sink.capacity = sizeof(orch->sink_ids) / sizeof(orch->sink_ids[0]);
     orch->sink.flush = simpler_linking_drain_sink;
+    orch->recorded_uses = 1u << SIMPLER_USE_INOUT | 1u << SIMPLER_USE_OUTPUT_EXISTING |
+                          (uint32_t)(device->run->hazards == SIMPLER_HAZARDS_ALL)
+                              << SIMPLER_USE_INPUT;
     orch->never_private = device->cores != NULL;
     orch->all_private = device->thread_count == 1 && !orch->never_private;
     for (uint32_t r = 0; r < CHIP_MAX_RING_DEPTH; r++) {

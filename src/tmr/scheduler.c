@@ -7,6 +7,8 @@
  */
 #include "tmr/scheduler.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/testpoint.h"
 #include "tmr/core_pool.h"
@@ -133,36 +135,45 @@ void simpler_scheduler_expose(struct simpler_thread *thread)
         simpler_event_notify(&thread->device->work, moved);
 }
 
+/* Scalars beyond the inline ones lie in the lines behind the tensors. */
+static void unpack_scalars(struct simpler_thread *thread, uint32_t number,
+                           struct simpler_line_cursor cursor)
+{
+    const struct simpler_task_table *table = &thread->device->table;
+    const struct simpler_task_slot *slot = &table->slot[number];
+    int64_t *args = thread->args + slot->tensor_count;
+    const struct simpler_task_line *line = NULL;
+
+    for (uint32_t k = 0; k < slot->scalar_count; k++) {
+        uint32_t outside = k - SIMPLER_INLINE_SCALARS;
+        if (k < SIMPLER_INLINE_SCALARS) {
+            args[k] = (int64_t)table->desc[number].scalar[k];
+            continue;
+        }
+        if (outside % 8 == 0)
+            line = simpler_line_cursor_take(&cursor, table, number);
+        memcpy(&args[k], line->bytes + 8 * (outside % 8), 8);
+    }
+}
+
 int simpler_scheduler_call(struct simpler_thread *thread, uint32_t number)
 {
     struct simpler_device *device = thread->device;
     const struct simpler_task_table *table = &device->table;
     const struct simpler_task_slot *slot = &table->slot[number];
     const struct simpler_kernel *kernel = device->kernels[slot->func_id];
-    uint32_t line = 0;
-    uint32_t n = slot->tensor_count;
+    struct simpler_line_cursor cursor = simpler_line_cursor_init(table, number);
 
-    for (uint32_t i = 0; i < n; i++) {
-        line +=
-            simpler_unpack_tensor(simpler_task_line(table, number, line),
-                                  simpler_task_line(table, number, line + 1), &thread->scratch[i]);
-        thread->args[i] = (int64_t)(uintptr_t)&thread->scratch[i];
+    for (uint32_t i = 0; i < slot->tensor_count; i++) {
+        struct simpler_tensor *tensor = &thread->scratch[i];
+        simpler_unpack_tensor(&cursor, table, number, tensor);
+        thread->args[i] = (int64_t)(uintptr_t)tensor;
     }
-    if (slot->scalar_count != 0) {
-        const uint64_t *scalar = table->desc[number].scalar;
-        for (uint32_t k = 0; k < slot->scalar_count; k++) {
-            if (k == SIMPLER_INLINE_SCALARS)
-                scalar = (const uint64_t *)(const void *)simpler_task_line(table, number, line) -
-                         SIMPLER_INLINE_SCALARS;
-            if (k == SIMPLER_INLINE_SCALARS + 8)
-                scalar =
-                    (const uint64_t *)(const void *)simpler_task_line(table, number, line + 1) -
-                    SIMPLER_INLINE_SCALARS - 8;
-            thread->args[n + k] = (int64_t)scalar[k];
-        }
-    }
-    if (thread->timing != 0 &&
-        atomic_load_explicit(&device->estimates->ns[slot->func_id], memory_order_relaxed) != 0) {
+    if (slot->scalar_count != 0)
+        unpack_scalars(thread, number, cursor);
+    if (SIMPLER_LIKELY(thread->timing != 0 &&
+                       atomic_load_explicit(&device->estimates->ns[slot->func_id],
+                                            memory_order_relaxed) != 0)) {
         thread->timing--;
         return kernel->fn(thread->args);
     }

@@ -52,8 +52,9 @@ static bool output_bytes(const struct simpler_create_info *info, uint64_t *bytes
 
 static bool tensor_is_sane(const struct simpler_tensor *t)
 {
-    if (t->ndims - 1 >= SIMPLER_MAX_DIMS || t->dtype >= SIMPLER_DTYPE_NUM ||
-        t->address_space > SIMPLER_SPACE_DEVICE)
+    bool bad = (t->ndims - 1 >= SIMPLER_MAX_DIMS) | (t->dtype >= SIMPLER_DTYPE_NUM) |
+               (t->address_space > SIMPLER_SPACE_DEVICE);
+    if (SIMPLER_UNLIKELY(bad))
         return false;
     if (SIMPLER_LIKELY(t->is_contiguous))
         return true;
@@ -96,7 +97,7 @@ static int check_kernel(struct simpler_orch *orch, const struct request *q)
 static int check_tensors(struct simpler_orch *orch, struct request *q)
 {
     const struct simpler_task_args *args = q->args;
-    bool readers = orch->device->run->hazards == SIMPLER_HAZARDS_ALL;
+    uint32_t recorded = orch->recorded_uses;
 
     for (uint32_t i = 0; i < args->tensor_count; i++) {
         if (args->use[i] == SIMPLER_USE_OUTPUT) {
@@ -109,10 +110,7 @@ static int check_tensors(struct simpler_orch *orch, struct request *q)
         const struct simpler_tensor *t = args->tensor[i];
         if (SIMPLER_UNLIKELY(!tensor_is_sane(t)))
             return invalid(orch, q, "the tensor is not valid", i);
-        if (!t->manual_dep &&
-            (args->use[i] == SIMPLER_USE_INOUT || args->use[i] == SIMPLER_USE_OUTPUT_EXISTING ||
-             (readers && args->use[i] == SIMPLER_USE_INPUT)))
-            q->map_entries++;
+        q->map_entries += recorded >> (args->use[i] & 7) & (t->manual_dep == 0);
     }
     if (orch->manual)
         q->map_entries = 0;
@@ -282,19 +280,20 @@ static uint8_t *place_output(const struct simpler_create_info *info, uint8_t *bl
     return block + bytes;
 }
 
-static void pack_scalars(struct simpler_task_table *table, uint32_t number, uint32_t line,
-                         const struct simpler_task_args *args)
+static void pack_scalars(struct simpler_task_table *table, uint32_t number,
+                         struct simpler_line_cursor cursor, const struct simpler_task_args *args)
 {
     uint32_t n = args->scalar_count;
-    uint64_t *inside = table->desc[number].scalar;
+    struct simpler_task_line *line = NULL;
 
     table->slot[number].scalar_count = (uint8_t)n;
     for (uint32_t k = 0; k < n && k < SIMPLER_INLINE_SCALARS; k++)
-        inside[k] = args->scalar[k];
+        table->desc[number].scalar[k] = args->scalar[k];
     for (uint32_t k = SIMPLER_INLINE_SCALARS; k < n; k++) {
-        uint32_t at = k - SIMPLER_INLINE_SCALARS;
-        memcpy(simpler_task_line(table, number, line + at / 8)->bytes + 8 * (at % 8),
-               &args->scalar[k], 8);
+        uint32_t outside = k - SIMPLER_INLINE_SCALARS;
+        if (outside % 8 == 0)
+            line = simpler_line_cursor_take(&cursor, table, number);
+        memcpy(line->bytes + 8 * (outside % 8), &args->scalar[k], 8);
     }
 }
 
@@ -305,8 +304,9 @@ SIMPLER_INLINE void fill_payload(struct simpler_orch *orch, const struct request
     struct simpler_task_table *table = &orch->device->table;
     struct simpler_task_slot *slot = &table->slot[number];
     const struct simpler_task_args *args = q->args;
+    struct simpler_line_cursor cursor = simpler_line_cursor_init(table, number);
     struct simpler_tensor scratch;
-    uint32_t line = 0, outputs = 0;
+    uint32_t outputs = 0;
 
     for (uint32_t i = 0; i < args->tensor_count; i++) {
         const struct simpler_tensor *t = args->tensor[i];
@@ -316,13 +316,11 @@ SIMPLER_INLINE void fill_payload(struct simpler_orch *orch, const struct request
             outputs++;
             t = made;
         }
-        simpler_pack_tensor(simpler_task_line(table, number, line),
-                            simpler_task_line(table, number, line + 1), t);
-        line += simpler_pack_lines(t);
+        simpler_pack_tensor(&cursor, table, number, t);
     }
     slot->tensor_count = (uint8_t)args->tensor_count;
     if (args->scalar_count != 0)
-        pack_scalars(table, number, line, args);
+        pack_scalars(table, number, cursor, args);
     if (q->out != NULL) {
         q->out->id.raw = simpler_task_id_of(slot);
         q->out->count = outputs;

@@ -124,15 +124,30 @@ struct simpler_task_table {
     struct simpler_pool_edge *pool[CHIP_MAX_RING_DEPTH];
 };
 
-SIMPLER_INLINE struct simpler_task_line *simpler_task_line(const struct simpler_task_table *table,
-                                                           uint32_t number, uint32_t i)
+/* Walks the lines of one slot in order. */
+struct simpler_line_cursor {
+    struct simpler_task_line *next;
+    uint32_t used;
+};
+
+SIMPLER_INLINE struct simpler_line_cursor
+simpler_line_cursor_init(const struct simpler_task_table *table, uint32_t number)
 {
-    if (SIMPLER_LIKELY(i < SIMPLER_TIER0_LINES))
-        return &table->tier0[(uint64_t)number * SIMPLER_TIER0_LINES + i];
-    if (i < SIMPLER_TIER0_LINES + SIMPLER_TIER1_LINES)
-        return &table->tier1[(uint64_t)number * SIMPLER_TIER1_LINES + i - SIMPLER_TIER0_LINES];
-    return &table->tier2[(uint64_t)number * SIMPLER_TIER2_LINES + i - SIMPLER_TIER0_LINES -
-                         SIMPLER_TIER1_LINES];
+    struct simpler_line_cursor cursor = {&table->tier0[(uint64_t)number * SIMPLER_TIER0_LINES], 0};
+    return cursor;
+}
+
+SIMPLER_INLINE struct simpler_task_line *
+simpler_line_cursor_take(struct simpler_line_cursor *cursor, const struct simpler_task_table *table,
+                         uint32_t number)
+{
+    struct simpler_task_line *line = cursor->next++;
+    cursor->used++;
+    if (cursor->used == SIMPLER_TIER0_LINES)
+        cursor->next = &table->tier1[(uint64_t)number * SIMPLER_TIER1_LINES];
+    else if (SIMPLER_UNLIKELY(cursor->used == SIMPLER_TIER0_LINES + SIMPLER_TIER1_LINES))
+        cursor->next = &table->tier2[(uint64_t)number * SIMPLER_TIER2_LINES];
+    return line;
 }
 
 SIMPLER_INLINE uint32_t simpler_link_inline(uint32_t number, uint32_t edge)

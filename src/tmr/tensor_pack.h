@@ -9,6 +9,8 @@
  * stride is 1), else into a second line.  The form stands in the high bits of
  * the address_space byte.
  */
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -31,68 +33,54 @@ SIMPLER_INLINE struct simpler_tensor *simpler_pack_head(struct simpler_task_line
     return (struct simpler_tensor *)(void *)line;
 }
 
-/* Lines that @tensor needs: 1 or 2. */
-SIMPLER_INLINE uint32_t simpler_pack_lines(const struct simpler_tensor *tensor)
+/* Strides into the first line, or false: they need a second one. */
+SIMPLER_INLINE bool simpler_pack_strides(struct simpler_tensor *head,
+                                         const struct simpler_tensor *tensor)
 {
-    if (SIMPLER_LIKELY(tensor->is_contiguous || tensor->ndims <= 2))
-        return 1;
-    return tensor->ndims == 3 && tensor->stride[2] == 1 ? 1 : 2;
+    uint32_t n = tensor->ndims;
+    if (n > 3 || (n == 3 && tensor->stride[2] != 1)) {
+        head->address_space |= SIMPLER_PACK_SECOND_LINE << 4;
+        return false;
+    }
+    uint32_t at = n <= 2 ? 2 : 3;
+    head->address_space |= SIMPLER_PACK_INLINE << 4;
+    head->shape[at] = tensor->stride[0];
+    head->shape[at + 1] = tensor->stride[1];
+    return true;
 }
 
-/* Packs into @line and, if simpler_pack_lines says 2, @second. */
-SIMPLER_INLINE void simpler_pack_tensor(struct simpler_task_line *line,
-                                        struct simpler_task_line *second,
+SIMPLER_INLINE void simpler_pack_tensor(struct simpler_line_cursor *cursor,
+                                        const struct simpler_task_table *table, uint32_t number,
                                         const struct simpler_tensor *tensor)
 {
+    struct simpler_task_line *line = simpler_line_cursor_take(cursor, table, number);
     memcpy(line, tensor, 64);
-    if (SIMPLER_LIKELY(tensor->is_contiguous))
+    if (SIMPLER_LIKELY(tensor->is_contiguous) ||
+        simpler_pack_strides(simpler_pack_head(line), tensor))
         return;
-    struct simpler_tensor *head = simpler_pack_head(line);
-    uint32_t n = tensor->ndims;
-    if (n <= 2) {
-        head->address_space |= SIMPLER_PACK_INLINE << 4;
-        head->shape[2] = tensor->stride[0];
-        head->shape[3] = tensor->stride[1];
-    } else if (n == 3 && tensor->stride[2] == 1) {
-        head->address_space |= SIMPLER_PACK_INLINE << 4;
-        head->shape[3] = tensor->stride[0];
-        head->shape[4] = tensor->stride[1];
-    } else {
-        head->address_space |= SIMPLER_PACK_SECOND_LINE << 4;
-        memcpy(second, tensor->stride, sizeof(tensor->stride));
-    }
+    memcpy(simpler_line_cursor_take(cursor, table, number), tensor->stride, sizeof(tensor->stride));
 }
 
-/* Rebuilds the whole descriptor; strides beyond ndims are 0. */
-SIMPLER_INLINE uint32_t simpler_unpack_tensor(const struct simpler_task_line *line,
-                                              const struct simpler_task_line *second,
-                                              struct simpler_tensor *out)
+/* Row-major strides and the extent of a contiguous tensor. */
+SIMPLER_INLINE void simpler_unpack_contiguous(struct simpler_tensor *out)
 {
-    memcpy(out, line, 64);
-    uint32_t n = out->ndims;
-    uint32_t form = out->address_space >> 4;
-    if (SIMPLER_LIKELY(form == SIMPLER_PACK_CONTIGUOUS)) {
-        uint32_t stride = 1;
-        for (uint32_t i = n; i-- > 0;) {
-            out->stride[i] = stride;
-            stride *= out->shape[i];
-        }
-        out->extent = simpler_tensor_numel(out);
-        return 1;
+    if (SIMPLER_LIKELY(out->ndims == 1)) {
+        out->stride[0] = 1;
+        out->extent = out->shape[0];
+        return;
     }
-    out->address_space &= 15;
-    if (form == SIMPLER_PACK_INLINE) {
-        uint32_t at = n <= 2 ? 2 : 3;
-        out->stride[0] = out->shape[at];
-        out->stride[1] = out->shape[at + 1];
-        out->stride[2] = 1;
-        out->shape[at] = 0;
-        out->shape[at + 1] = 0;
-    } else {
-        memcpy(out->stride, second, sizeof(out->stride));
+    uint64_t stride = 1;
+    for (uint32_t i = out->ndims; i-- > 0;) {
+        out->stride[i] = (uint32_t)stride;
+        stride *= out->shape[i];
     }
+    out->extent = stride;
+}
+
+static inline void simpler_unpack_extent(struct simpler_tensor *out)
+{
     uint64_t extent = 1;
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < out->ndims; i++) {
         if (out->shape[i] == 0) {
             extent = 0;
             break;
@@ -100,7 +88,31 @@ SIMPLER_INLINE uint32_t simpler_unpack_tensor(const struct simpler_task_line *li
         extent += (uint64_t)(out->shape[i] - 1) * out->stride[i];
     }
     out->extent = extent;
-    return form == SIMPLER_PACK_INLINE ? 1 : 2;
+}
+
+/* Rebuilds the whole descriptor; strides beyond ndims are not set. */
+SIMPLER_INLINE void simpler_unpack_tensor(struct simpler_line_cursor *cursor,
+                                          const struct simpler_task_table *table, uint32_t number,
+                                          struct simpler_tensor *out)
+{
+    memcpy(out, simpler_line_cursor_take(cursor, table, number), 64);
+    uint32_t form = out->address_space >> 4;
+    if (SIMPLER_LIKELY(form == SIMPLER_PACK_CONTIGUOUS)) {
+        simpler_unpack_contiguous(out);
+        return;
+    }
+    out->address_space &= 15;
+    if (form == SIMPLER_PACK_INLINE) {
+        uint32_t at = out->ndims <= 2 ? 2 : 3;
+        out->stride[0] = out->shape[at];
+        out->stride[1] = out->shape[at + 1];
+        out->stride[2] = 1;
+        out->shape[at] = 0;
+        out->shape[at + 1] = 0;
+    } else {
+        memcpy(out->stride, simpler_line_cursor_take(cursor, table, number), sizeof(out->stride));
+    }
+    simpler_unpack_extent(out);
 }
 
 #endif
