@@ -510,7 +510,7 @@ SIMPLER_INLINE void access_entry(struct simpler_tensormap *map, uint32_t e, bool
     if (writer != self && simpler_tensormap_is_alive(map, writer))
         simpler_tensormap_entry_push_alive(sink, writer);
     if (!write) {
-        if (!map->track_readers && entry->nodes != 0)
+        if (!map->track_readers && entry->near_count != 0)
             simpler_tensormap_entry_push_tasks(map, e, sink);
         if (!map->track_readers || entry->latest == self)
             return;
@@ -518,7 +518,7 @@ SIMPLER_INLINE void access_entry(struct simpler_tensormap *map, uint32_t e, bool
         simpler_tensormap_entry_add_task(map, e, self);
         return;
     }
-    if (entry->nodes != 0) {
+    if (entry->near_count != 0) {
         simpler_tensormap_entry_push_tasks(map, e, sink);
         simpler_tensormap_entry_clear_tasks(map, e);
     }

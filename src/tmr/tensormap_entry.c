@@ -55,10 +55,16 @@ static bool prune_node(struct simpler_tensormap *map, struct simpler_tensormap_e
     return true;
 }
 
-void simpler_tensormap_entry_add_task(struct simpler_tensormap *map, uint32_t e, uint64_t task)
+void simpler_tensormap_entry_add_node(struct simpler_tensormap *map, uint32_t e, uint64_t task)
 {
-    uint32_t n = alloc_node(map);
     struct simpler_tensormap_entry *entry = &map->entry[e];
+    for (uint32_t i = 0; i < SIMPLER_TENSORMAP_NEAR; i++) {
+        if (!simpler_tensormap_is_alive(map, entry->near[i])) {
+            entry->near[i] = task;
+            return;
+        }
+    }
+    uint32_t n = alloc_node(map);
     struct simpler_tensormap_node *node = &map->node[n];
     if (entry->nodes != 0 && map->node[entry->nodes].length >= PRUNE_FROM)
         for (int i = 0; i < 2; i++)
@@ -78,8 +84,11 @@ void simpler_tensormap_entry_add_task(struct simpler_tensormap *map, uint32_t e,
 void simpler_tensormap_entry_push_tasks(struct simpler_tensormap *map, uint32_t e,
                                         struct simpler_edge_sink *sink)
 {
-    uint32_t last = map->entry[e].nodes;
+    const struct simpler_tensormap_entry *entry = &map->entry[e];
+    uint32_t last = entry->nodes;
     uint32_t n = last;
+    for (uint32_t i = 0; i < entry->near_count; i++)
+        simpler_tensormap_entry_push(map, sink, entry->near[i]);
     if (last == 0)
         return;
     do {
@@ -94,6 +103,9 @@ static bool is_dead_within(struct simpler_tensormap *map, uint32_t e, uint32_t s
     if (simpler_tensormap_is_alive(map, entry->latest) ||
         simpler_tensormap_is_alive(map, entry->writer))
         return false;
+    for (uint32_t i = 0; i < entry->near_count; i++)
+        if (simpler_tensormap_is_alive(map, entry->near[i]))
+            return false;
     while (entry->nodes != 0)
         if (steps-- == 0 || !prune_node(map, entry))
             return false;
@@ -150,6 +162,7 @@ uint32_t simpler_tensormap_entry_alloc(struct simpler_tensormap *map)
         map->place[e].bucket = UINT32_MAX;
     }
     map->entry[e].nodes = 0;
+    map->entry[e].near_count = 0;
     map->entry[e].writer = NO_TASK;
     map->entry[e].latest = NO_TASK;
     return e;

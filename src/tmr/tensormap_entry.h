@@ -29,7 +29,20 @@ bool simpler_tensormap_entry_reap_class(struct simpler_tensormap *map, uint32_t 
 void simpler_tensormap_entry_sweep_all(struct simpler_tensormap *map);
 
 /* One more task beside the writer; looks at two others and forgets dead ones. */
-void simpler_tensormap_entry_add_task(struct simpler_tensormap *map, uint32_t e, uint64_t task);
+void simpler_tensormap_entry_add_node(struct simpler_tensormap *map, uint32_t e, uint64_t task);
+
+SIMPLER_INLINE void simpler_tensormap_entry_add_task(struct simpler_tensormap *map, uint32_t e,
+                                                     uint64_t task)
+{
+    struct simpler_tensormap_entry *entry = &map->entry[e];
+    uint32_t n = entry->near_count;
+    if (SIMPLER_LIKELY(n < SIMPLER_TENSORMAP_NEAR)) {
+        entry->near[n] = task;
+        entry->near_count = n + 1;
+        return;
+    }
+    simpler_tensormap_entry_add_node(map, e, task);
+}
 
 /* The tasks beside the writer. */
 void simpler_tensormap_entry_push_tasks(struct simpler_tensormap *map, uint32_t e,
@@ -71,7 +84,8 @@ SIMPLER_INLINE void simpler_tensormap_entry_push(const struct simpler_tensormap 
 SIMPLER_INLINE void simpler_tensormap_entry_clear_tasks(struct simpler_tensormap *map, uint32_t e)
 {
     uint32_t last = map->entry[e].nodes;
-    if (last == 0)
+    map->entry[e].near_count = 0;
+    if (SIMPLER_LIKELY(last == 0))
         return;
     uint32_t first = map->node[last].next;
     map->node[last].next = map->nodes.free;

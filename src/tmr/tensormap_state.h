@@ -51,15 +51,21 @@ struct simpler_tensormap_node {
  *           loose class alone
  *   writer  the last one or NO_TASK
  *   latest  the last task that used it, by which it is counted
- *   nodes   one of a ring of nodes
+ *   near    the first tasks beside the writer (see the node)
+ *   nodes   one of a ring of nodes for those that found no place there
  */
+#define SIMPLER_TENSORMAP_NEAR 3
 struct simpler_tensormap_entry {
     uint64_t key;
     uint64_t writer;
     uint64_t latest;
+    uint64_t near[SIMPLER_TENSORMAP_NEAR];
     uint32_t next; /* in the bucket */
     uint32_t nodes;
+    uint32_t near_count;
+    uint32_t reserved;
 };
+_Static_assert(sizeof(struct simpler_tensormap_entry) == 64, "an access touches one line");
 
 /* The rest of an entry. */
 struct simpler_tensormap_place {
