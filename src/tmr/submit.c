@@ -50,14 +50,19 @@ static bool output_bytes(const struct simpler_create_info *info, uint64_t *bytes
     return true;
 }
 
+/* Whether the descriptor would lead outside itself or divide by 0; no branches. */
+SIMPLER_INLINE bool is_suspect(const struct simpler_tensor *t)
+{
+    return (t->ndims - 1 >= SIMPLER_MAX_DIMS) | (t->dtype >= SIMPLER_DTYPE_NUM) |
+           (t->address_space > SIMPLER_SPACE_DEVICE) | (t->is_contiguous != 1);
+}
+
+/* A suspect one may be a strided view. */
 static bool tensor_is_sane(const struct simpler_tensor *t)
 {
-    bool bad = (t->ndims - 1 >= SIMPLER_MAX_DIMS) | (t->dtype >= SIMPLER_DTYPE_NUM) |
-               (t->address_space > SIMPLER_SPACE_DEVICE);
-    if (SIMPLER_UNLIKELY(bad))
+    if (t->ndims - 1 >= SIMPLER_MAX_DIMS || t->dtype >= SIMPLER_DTYPE_NUM ||
+        t->address_space > SIMPLER_SPACE_DEVICE || t->is_contiguous > 1)
         return false;
-    if (SIMPLER_LIKELY(t->is_contiguous))
-        return true;
     for (uint32_t i = 0; i < t->ndims; i++) {
         if (t->stride[i] == 0)
             return false;
@@ -73,7 +78,7 @@ SIMPLER_COLD static int invalid(struct simpler_orch *orch, const struct request 
         q->file == NULL ? "(unknown)" : q->file, q->line, q->func_id, arg, what);
 }
 
-static int check_kernel(struct simpler_orch *orch, const struct request *q)
+SIMPLER_INLINE int check_kernel(struct simpler_orch *orch, const struct request *q)
 {
     const struct simpler_device *device = orch->device;
 
@@ -94,7 +99,7 @@ static int check_kernel(struct simpler_orch *orch, const struct request *q)
 }
 
 /* Sizes and validity of the tensors; nothing is changed yet. */
-static int check_tensors(struct simpler_orch *orch, struct request *q)
+SIMPLER_INLINE int check_tensors(struct simpler_orch *orch, struct request *q)
 {
     const struct simpler_task_args *args = q->args;
     uint32_t recorded = orch->recorded_uses;
@@ -108,7 +113,7 @@ static int check_tensors(struct simpler_orch *orch, struct request *q)
             continue;
         }
         const struct simpler_tensor *t = args->tensor[i];
-        if (SIMPLER_UNLIKELY(!tensor_is_sane(t)))
+        if (SIMPLER_UNLIKELY(is_suspect(t)) && !tensor_is_sane(t))
             return invalid(orch, q, "the tensor is not valid", i);
         q->map_entries += recorded >> (args->use[i] & 7) & (t->manual_dep == 0);
     }
@@ -131,7 +136,7 @@ static int check_dependencies(struct simpler_orch *orch, const struct request *q
     return 0;
 }
 
-static int check(struct simpler_orch *orch, struct request *q)
+SIMPLER_INLINE int check(struct simpler_orch *orch, struct request *q)
 {
     if (SIMPLER_UNLIKELY(q->args == NULL))
         return invalid(orch, q, "the arguments are NULL", 0);

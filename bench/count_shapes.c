@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One run of one shape on one device thread, for instruction counts: the
+ * difference between two task counts is what a task costs.
+ *
+ *     count_shapes empty|own|chain|wave TASKS
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simpler/simpler.h"
+
+#define SIDE  256u
+#define CELLS (SIDE * SIDE)
+
+static uint64_t cells[CELLS * 8];
+static struct simpler_tensor all_cells;
+
+struct job {
+    char shape; /* first letter */
+    uint32_t tasks;
+};
+
+static int kernel_nothing(int64_t *args)
+{
+    (void)args;
+    return 0;
+}
+
+static struct simpler_tensor cell(uint32_t i)
+{
+    struct simpler_tensor t = all_cells;
+    t.start_offset = (uint64_t)(i % CELLS) * 8;
+    t.shape[0] = 8;
+    t.extent = 8;
+    return t;
+}
+
+static void submit_wave(struct simpler_orch *orch, uint32_t i)
+{
+    uint32_t at = i % (CELLS - SIDE - 1) + SIDE + 1;
+    struct simpler_tensor t[4] = {cell(at - SIDE), cell(at - 1), cell(at - SIDE - 1), cell(at)};
+    struct simpler_task_args args;
+
+    simpler_task_args_reset(&args);
+    for (int k = 0; k < 3; k++)
+        simpler_task_args_add_input(&args, &t[k]);
+    simpler_task_args_add_output(&args, &t[3]);
+    (void)simpler_orch_submit_aiv(orch, 0, &args, NULL);
+}
+
+static void orchestrate(struct simpler_orch *orch, const struct simpler_orch_args *orch_args)
+{
+    const struct job *job = orch_args->user;
+    struct simpler_task_args args;
+
+    for (uint32_t i = 0; i < job->tasks; i++) {
+        if (job->shape == 'w') {
+            submit_wave(orch, i);
+            continue;
+        }
+        struct simpler_tensor t = cell(job->shape == 'o' ? i : 0);
+        simpler_task_args_reset(&args);
+        if (job->shape != 'e')
+            simpler_task_args_add_inout(&args, &t);
+        (void)simpler_orch_submit_aiv(orch, 0, &args, NULL);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct simpler_kernel kernel = {
+        0, SIMPLER_CORE_AIV, "nothing", kernel_nothing, NULL, 0};
+    struct simpler_callable callable = {"count", orchestrate, __FILE__, __LINE__, &kernel, 1, 0};
+    struct simpler_call_config config = SIMPLER_CALL_CONFIG_INIT;
+    struct simpler_worker *worker;
+    uint32_t handle, words = CELLS * 8;
+
+    if (argc != 3 || strchr("eocw", argv[1][0]) == NULL) {
+        (void)fprintf(stderr, "usage: count_shapes empty|own|chain|wave TASKS\n");
+        return 2;
+    }
+    struct job job = {argv[1][0], (uint32_t)strtoul(argv[2], NULL, 10)};
+    struct simpler_orch_args args = {NULL, 0, 0, NULL, &job};
+    config.aicpu_thread_num = 1;
+    config.hazards = SIMPLER_HAZARDS_ALL;
+    for (int r = 0; r < CHIP_MAX_RING_DEPTH; r++)
+        config.runtime_env.ring_task_window[r] = 4096;
+    if (simpler_tensor_init(&all_cells, cells, &words, 1, SIMPLER_DTYPE_UINT64) != 0 ||
+        simpler_worker_open(NULL, &worker) != 0 ||
+        simpler_worker_register(worker, &callable, &handle) != 0)
+        return 1;
+    int rc = simpler_worker_run(worker, handle, &args, &config, NULL);
+    simpler_worker_close(worker);
+    return rc != 0;
+}
