@@ -176,6 +176,30 @@ static void print_table(const struct peer *peers, int count, int slices)
     printf("\n");
 }
 
+/* Resident bytes of a task that is submitted and cannot run. */
+static void print_pending(struct peer *peers, int count)
+{
+    for (int p = 0; p < count; p++) {
+        /* This runtime's window bounds what can be pending. */
+        uint64_t tasks = p == 0 ? 16000 : 1000000;
+        double bytes = ask(&peers[p], "pending", tasks);
+        if (bytes >= 0)
+            printf("pending: %s %.0f bytes a task, %.1f MB for %llu\n", peers[p].name, bytes,
+                   bytes * (double)tasks / 1e6, (unsigned long long)tasks);
+    }
+}
+
+/* Linear runtimes show the same number twice. */
+static void print_fan(struct peer *peers, int count)
+{
+    for (int p = 0; p < count; p++) {
+        double few = ask(&peers[p], "fan", 5000), many = ask(&peers[p], "fan", 20000);
+        if (few >= 0 && many >= 0)
+            printf("fan: %s %.1f ns a reader with 5,000 readers, %.1f with 20,000\n", peers[p].name,
+                   few, many);
+    }
+}
+
 /* Every slice must keep the gate. */
 static int check_gate(const struct peer *peers, int count, int slices)
 {
@@ -235,5 +259,7 @@ int main(int argc, char **argv)
         return 1;
     measure(peers, count, slices);
     print_table(peers, count, slices);
+    print_fan(peers, count);
+    print_pending(peers, count);
     return check_gate(peers, count, slices);
 }

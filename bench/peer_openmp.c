@@ -64,6 +64,36 @@ static void submit_metg(uint64_t ns)
     }
 }
 
+/* A chain whose first task is held back. */
+static void submit_pending(uint64_t count)
+{
+    struct bench_cell *c = &bench_cells[0];
+#pragma omp task depend(inout : c[0]) firstprivate(c)
+    bench_wait_gate();
+    double before = bench_resident();
+    for (uint64_t i = 0; i < count; i++) {
+#pragma omp task depend(inout : c[0]) firstprivate(c)
+        bench_inc(c);
+    }
+    bench_pending_bytes = (bench_resident() - before) / (double)count;
+    bench_gate = 1;
+}
+
+static void submit_fan(uint64_t count)
+{
+    struct bench_cell *c = &bench_cells[0];
+#pragma omp task depend(inout : c[0]) firstprivate(c)
+    bench_wait_gate();
+    for (uint64_t i = 0; i < count; i++) {
+#pragma omp task depend(in : c[0]) firstprivate(c)
+        {
+        }
+    }
+    bench_gate = 1;
+#pragma omp task depend(inout : c[0]) firstprivate(c)
+    bench_inc(c);
+}
+
 static int run(const char *shape, uint64_t ns)
 {
 #pragma omp parallel num_threads(BENCH_THREADS)
@@ -75,6 +105,10 @@ static int run(const char *shape, uint64_t ns)
             submit_tree();
         else if (strcmp(shape, "metg") == 0)
             submit_metg(ns);
+        else if (strcmp(shape, "fan") == 0)
+            submit_fan(ns);
+        else if (strcmp(shape, "pending") == 0)
+            submit_pending(ns);
         else
             submit_plain(shape);
     }

