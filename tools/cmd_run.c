@@ -21,15 +21,17 @@ static int open_worker(const struct simpler_run_summary *s, struct simpler_worke
 
     config.platform = s->options->platform.name;
     config.device_id = (int)s->options->device_id;
-    /* What goes wrong here is in the log already. */
+    /* What goes wrong in the library is in the log already. */
     if (simpler_worker_open(&config, worker) != 0)
         return SIMPLER_EXIT_FAILED;
-    if (simpler_worker_register(*worker, &s->scene->callable, handle) != 0 ||
-        simpler_run_watch_start(*worker, !s->options->quiet) != 0) {
-        simpler_worker_close(*worker);
-        return SIMPLER_EXIT_FAILED;
+    if (simpler_worker_register(*worker, &s->scene->callable, handle) == 0) {
+        int rc = simpler_run_watch_start(*worker, !s->options->quiet);
+        if (rc == 0)
+            return 0;
+        (void)fprintf(stderr, "simpler run: %s\n", simpler_status_text(rc));
     }
-    return 0;
+    simpler_worker_close(*worker);
+    return SIMPLER_EXIT_FAILED;
 }
 
 static void free_records(struct simpler_run_summary *s)

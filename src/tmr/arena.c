@@ -45,7 +45,10 @@ static int acquire_all(struct simpler_arena *arena, const uint32_t *alive)
             !map_array(&arena->heap[r], arena->env.ring_heap[r], 1))
             return SIMPLER_ENOMEM;
     }
-    return simpler_tensormap_open(&config, &arena->map);
+    int rc = simpler_tensormap_open(&config, &arena->map);
+    if (rc != 0)
+        SIMPLER_ERROR("cannot reserve the tensormap's address space");
+    return rc;
 }
 
 int simpler_arena_open(const struct simpler_runtime_env *env, const uint32_t *alive,

@@ -38,4 +38,11 @@ run 1 --json --param long_message=1
 /usr/bin/python3 -c "import json
 m = json.load(open('out'))['cases'][0]['golden_message']
 assert m == 'y' * 1023, len(m)" || fail "the message runs on"
+# Limits of the process: told, and a run that needs none of them passes.
+if ! ldd "$SIMPLER" | grep -qE 'lib[at]san'; then # those reserve terabytes themselves
+    (ulimit -v 2000000; run 1) || exit 1
+    grep -q 'cannot reserve' err || fail "memory that is not there is not told"
+fi
+(ulimit -f 0; "$SIMPLER" run "$scene" --enable-scope-stats --out limited >/dev/null 2>&1)
+[ $? -eq 3 ] || fail "a file that may not grow does not exit 3"
 echo ok
