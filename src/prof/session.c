@@ -386,6 +386,11 @@ int simpler_prof_session_quiesce(struct simpler_prof_session *session,
     return rc;
 }
 
+void simpler_prof_session_prove_late(struct simpler_prof_session *session)
+{
+    session->may_free = true;
+}
+
 void simpler_prof_session_beat(struct simpler_prof_session *session, uint32_t lane)
 {
     atomic_fetch_add_explicit(&session->beats[lane], 1, memory_order_relaxed);

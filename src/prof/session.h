@@ -88,6 +88,9 @@ int simpler_prof_session_quiesce(struct simpler_prof_session *session,
                                  const enum simpler_lane_end *ends,
                                  struct simpler_prof_accounting *out);
 
+/* Late proof: every lane of the last, unproved run has ended after all; memory may be freed. */
+void simpler_prof_session_prove_late(struct simpler_prof_session *session);
+
 /* For clients, from any host thread.  The host is alive for @lane. */
 void simpler_prof_session_beat(struct simpler_prof_session *session, uint32_t lane);
 /* While a system call that may take long (a write) is in the kernel, for the lanes of @shard. */

@@ -96,6 +96,11 @@ static void collect(void *self, uint32_t shard, const struct simpler_prof_ready_
         atomic_fetch_add_explicit(&rig->at_gate, 1, memory_order_relaxed);
     while (atomic_load_explicit(&rig->closed, memory_order_acquire))
         sleep_us(100);
+    if (rig->busy_us != 0) {
+        simpler_prof_session_set_busy(rig->session, shard, true);
+        sleep_us(rig->busy_us);
+        simpler_prof_session_set_busy(rig->session, shard, false);
+    }
     uint64_t dice = rig_random(&chance);
     if (rig->slow_one_in != 0 && dice % rig->slow_one_in == 0)
         sleep_us((dice >> 32) % rig->slow_us);
@@ -203,6 +208,13 @@ void rig_attach(struct rig *rig, struct simpler_producer *producers, uint32_t ep
     simpler_producer_publish_epoch(header, epoch);
 }
 
+void rig_begin(struct rig *rig, struct simpler_producer *producers, uint32_t epoch)
+{
+    rig_reset(rig);
+    assert_int_equal(simpler_prof_session_admit(rig->session, epoch), 0);
+    rig_attach(rig, producers, epoch);
+}
+
 bool rig_append(struct rig *rig, struct simpler_producer *producer)
 {
     struct rig_stream *to = stream(rig, producer->lane_index, producer->kind);
@@ -265,9 +277,7 @@ void rig_run(struct rig *rig, uint32_t epoch, struct simpler_prof_accounting *ou
     struct lane_thread *threads = calloc(lanes, sizeof(*threads));
     enum simpler_lane_end *ends = calloc(lanes, sizeof(*ends));
 
-    rig_reset(rig);
-    assert_int_equal(simpler_prof_session_admit(rig->session, epoch), 0);
-    rig_attach(rig, producers, epoch);
+    rig_begin(rig, producers, epoch);
     for (uint32_t l = 0; l < lanes; l++) {
         threads[l] = (struct lane_thread){
             .rig = rig, .producers = &producers[l * RIG_KINDS], .state = rig->seed + epoch + l};

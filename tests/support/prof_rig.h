@@ -42,6 +42,7 @@ struct rig {
     uint32_t refuse_one_in;      /* records that the producer refuses itself */
     uint32_t hold_one_in;        /* lanes that end without a last flush */
     uint32_t gap_one_in, gap_us; /* producers that pause */
+    uint64_t busy_us;            /* each collection is a write that long, marked busy */
     _Atomic bool closed;         /* collection stops at a gate while true */
     _Atomic uint64_t at_gate;    /* collections that wait there */
     _Atomic uint64_t ticks;
@@ -57,6 +58,8 @@ void rig_close(struct rig *rig);
 struct simpler_prof_header *rig_header(struct rig *rig);
 /* The leader's part: attaches every producer; [lane][kind]. */
 void rig_attach(struct rig *rig, struct simpler_producer *producers, uint32_t epoch);
+/* Admits a run and attaches, for a test that appends on its own thread. */
+void rig_begin(struct rig *rig, struct simpler_producer *producers, uint32_t epoch);
 /* Appends one record; true when it was accepted. */
 bool rig_append(struct rig *rig, struct simpler_producer *producer);
 /* Whole lanes on threads of their own, admitted, quiesced and compared; fails the test. */
