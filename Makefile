@@ -28,7 +28,7 @@ check:
 	@scripts/check.sh
 
 soak:
-	@scripts/soak.sh
+	@SOAK_SECONDS=$(or $(SECONDS),600) scripts/soak.sh
 
 bench:
 	@scripts/need.sh build bench

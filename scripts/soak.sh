@@ -1,14 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make soak [SECONDS=600]: the stress programs again, for longer.
+# make soak [SECONDS=600]: the stress and fault tests again, each for so long.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-scripts/need.sh build test || exit 1
-seconds=${SECONDS_EACH:-600}
+scripts/need.sh build test check || exit 1
+unset MAKEFLAGS MAKELEVEL
+seconds=${SOAK_SECONDS:-600}
 cmake --preset release >/dev/null && cmake --build build -j "$(nproc)" >/dev/null || exit 1
+cmake --preset dev >/dev/null && cmake --build build/dev -j "$(nproc)" >/dev/null || exit 1
 export SIMPLER_TEST_SECONDS=$seconds
 rm -rf build/results
-scripts/run-ctest.sh build soak 'stress|fault' --timeout $((seconds * 20))
-status=$?
+status=0
+for dir in build build/dev; do
+    scripts/run-ctest.sh "$dir" "soak-${dir//\//-}" 'stress|fault' \
+        --timeout $((seconds * 4 + 600)) || status=1
+done
 scripts/summary.sh || status=1
 exit $status
