@@ -7,8 +7,11 @@
  *              core (release, C1)
  *   mailbox    dispatcher (release, C2)      core         the task
  *              core (empty, before C1)
+ *   overflow   cores (push, release, C3)     takers (all) ready tasks, by link[0]
  */
 #include "tmr/core_pool.h"
+
+#include <limits.h>
 
 #include "base/alloc.h"
 #include "base/logger.h"
@@ -35,6 +38,7 @@ struct simpler_core_pool {
     uint32_t count;
     uint32_t aic_count;
     _Atomic uint64_t free[2][FREE_WORDS];
+    _Atomic uint32_t overflow;     /* first task, or SIMPLER_NO_TASK */
     struct simpler_event freed[2]; /* one a type: one freed core is for one waiter */
     _Atomic bool closing;
 };
@@ -46,6 +50,30 @@ static void release_core(struct simpler_core *core)
     atomic_fetch_or_explicit(&pool->free[core->type][core->bit / 64],
                              (uint64_t)1 << (core->bit % 64), memory_order_release);
     simpler_event_notify(&pool->freed[core->type], 1);
+}
+
+/* A core keeps nothing while it is parked: what its queue does not take goes here. */
+static void give_away(struct simpler_core *core)
+{
+    struct simpler_thread *thread = &core->thread;
+    struct simpler_task_slot *slots = thread->device->table.slot;
+    _Atomic uint32_t *overflow = &core->pool->overflow;
+
+    simpler_scheduler_expose(thread);
+    if (thread->stack == SIMPLER_NO_TASK)
+        return;
+    uint32_t last = thread->stack;
+    while (slots[last].link[0] != SIMPLER_NO_TASK)
+        last = slots[last].link[0];
+    uint32_t head = atomic_load_explicit(overflow, memory_order_relaxed);
+    do
+        slots[last].link[0] = head;
+    /* C3, release: pairs with the exchange in take. */
+    while (!atomic_compare_exchange_weak_explicit(overflow, &head, thread->stack,
+                                                  memory_order_release, memory_order_relaxed));
+    thread->stack = SIMPLER_NO_TASK;
+    thread->stack_ns = 0;
+    simpler_event_notify(&thread->device->work, INT_MAX);
 }
 
 static void *core_main(void *argument)
@@ -67,7 +95,7 @@ static void *core_main(void *argument)
         }
         atomic_store_explicit(&core->mailbox, SIMPLER_NO_TASK, memory_order_relaxed);
         simpler_scheduler_run_here(&core->thread, number);
-        simpler_scheduler_expose(&core->thread);
+        give_away(core);
         atomic_store_explicit(&core->thread.counts.running, 0, memory_order_release);
         release_core(core);
         simpler_event_notify(&pool->device->progress, 1);
@@ -143,7 +171,7 @@ void simpler_core_pool_dispatch(struct simpler_core_pool *pool, struct simpler_t
     simpler_event_notify(&core->wake, 1);
 }
 
-uint32_t simpler_core_pool_take(struct simpler_core_pool *pool)
+uint32_t simpler_core_pool_take(struct simpler_core_pool *pool, struct simpler_thread *thread)
 {
     for (uint32_t i = 0; i < pool->count; i++) {
         struct simpler_ready_queue *queue = &pool->cores[i].thread.queue;
@@ -152,7 +180,14 @@ uint32_t simpler_core_pool_take(struct simpler_core_pool *pool)
             simpler_ready_queue_try_take(queue, &number, 1, false) != 0)
             return number;
     }
-    return SIMPLER_NO_TASK;
+    if (atomic_load_explicit(&pool->overflow, memory_order_relaxed) == SIMPLER_NO_TASK)
+        return SIMPLER_NO_TASK;
+    /* acquire, pairs with C3.  The whole list, so that no head can come back meanwhile. */
+    uint32_t first =
+        atomic_exchange_explicit(&pool->overflow, SIMPLER_NO_TASK, memory_order_acquire);
+    if (first != SIMPLER_NO_TASK)
+        thread->stack = pool->device->table.slot[first].link[0];
+    return first;
 }
 
 bool simpler_core_pool_is_busy(struct simpler_core_pool *pool)
@@ -163,7 +198,7 @@ bool simpler_core_pool_is_busy(struct simpler_core_pool *pool)
             simpler_ready_queue_count(&thread->queue) != 0)
             return true;
     }
-    return false;
+    return atomic_load_explicit(&pool->overflow, memory_order_acquire) != SIMPLER_NO_TASK;
 }
 
 uint64_t simpler_core_pool_completed(const struct simpler_core_pool *pool)
@@ -199,6 +234,7 @@ int simpler_core_pool_open(struct simpler_device *device, uint32_t clusters,
         simpler_alloc_free(pool);
         return SIMPLER_ENOMEM;
     }
+    atomic_store_explicit(&pool->overflow, SIMPLER_NO_TASK, memory_order_relaxed);
     simpler_event_init(&pool->freed[SIMPLER_CORE_AIC]);
     simpler_event_init(&pool->freed[SIMPLER_CORE_AIV]);
     for (uint32_t i = 0; i < pool->count; i++) {

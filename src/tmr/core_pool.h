@@ -23,8 +23,11 @@ uint32_t simpler_core_pool_clusters(const struct simpler_core_pool *pool);
 void simpler_core_pool_dispatch(struct simpler_core_pool *pool, struct simpler_thread *thread,
                                 uint32_t number);
 
-/* A ready task from some core's queue, or SIMPLER_NO_TASK. */
-uint32_t simpler_core_pool_take(struct simpler_core_pool *pool);
+/*
+ * A ready task from some core's queue or from what found no place there (the
+ * rest of that goes to @thread's stack, which is empty), or SIMPLER_NO_TASK.
+ */
+uint32_t simpler_core_pool_take(struct simpler_core_pool *pool, struct simpler_thread *thread);
 bool simpler_core_pool_is_busy(struct simpler_core_pool *pool);
 uint64_t simpler_core_pool_completed(const struct simpler_core_pool *pool);
 /* Adds the cores' counts to @stats. */

@@ -90,7 +90,7 @@ static uint32_t steal(struct simpler_thread *thread)
             return number;
         }
     }
-    return device->cores == NULL ? SIMPLER_NO_TASK : simpler_core_pool_take(device->cores);
+    return device->cores == NULL ? SIMPLER_NO_TASK : simpler_core_pool_take(device->cores, thread);
 }
 
 uint32_t simpler_scheduler_find(struct simpler_thread *thread)

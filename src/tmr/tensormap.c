@@ -66,7 +66,7 @@ static int open_counts(struct simpler_tensormap *map, const struct simpler_tenso
  */
 static int open_pools(struct simpler_tensormap *map, uint64_t accesses)
 {
-    uint64_t most = UINT32_MAX - 1;
+    uint64_t most = UINT32_MAX - 4; /* record numbers are 32 bits, and some pools have two more */
     uint64_t entries = accesses + 4 * TASK_RECORDS;
     uint64_t nodes = 2 * accesses + 4 * TASK_RECORDS;
     entries = entries < most ? entries : most;
