@@ -107,7 +107,7 @@ static void check_level(uint32_t tasks, uint32_t mean_ns, uint64_t window, doubl
     double bound = (double)(graph.work_ns - graph.path_ns) / 2 + (double)graph.path_ns;
     sample(window);
     bool before = kit_second_cpu();
-    for (; good < SAMPLES && tries < TRIES; tries++) {
+    for (; good < SAMPLES && tries < TRIES && (tries < SAMPLES || good > tries / 4); tries++) {
         double wall = sample(window);
         bool after = kit_second_cpu();
         if (before && after)

@@ -50,13 +50,13 @@ static uint64_t scaled(uint64_t count)
 static void tiny_kernels(void **state)
 {
     (void)state;
-    run_seeds(0, scaled(3000), true);
+    run_seeds(0, scaled(6000), true);
 }
 
 static void kernels_of_varied_length(void **state)
 {
     (void)state;
-    run_seeds(1000000, scaled(1000), false);
+    run_seeds(1000000, scaled(3000), false);
 }
 
 /* The reference of one program, worked out here by hand: the oracle itself can fail. */

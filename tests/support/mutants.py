@@ -1,0 +1,254 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Seeded faults of the engine: each must be killed by the tests.
+
+    mutants.py [--list] [NAME...]
+
+Works in a copy of the tree (build/mutants): applies one patch, builds, runs the
+tests of the engine until one fails, takes the patch back.  A patch is a
+replacement that must match exactly the stated number of times; when the source
+has changed so that it does not, the script fails, and the patch wants an update.
+Exit status 0: every mutant was killed; 1: one survived or did not apply.
+"""
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+WORK = ROOT / "build" / "mutants"
+
+# What runs against a mutant, cheapest first, with seconds; a hang counts as killed.
+TESTS = [
+    ("test_map_overlap", 60),
+    ("test_random_graphs", 60),
+    ("test_codes", 60),
+    ("test_failures", 60),
+    ("test_api_semantics", 60),
+    ("test_traps", 90),
+    ("test_points", 60),
+]
+
+# name, what is wrong, preset, [(file, old, new)]
+MUTANTS = [
+    ("edge-lost", "one edge in 1,000 is lost", "dev", [
+        ("src/tmr/linking.c",
+         "    orch->pending[orch->pending_count++] = number;\n",
+         "    static uint32_t seen;\n    if (++seen % 1000 == 0)\n        return;\n"
+         "    orch->pending[orch->pending_count++] = number;\n")]),
+    ("stride-ignored", "views are taken as contiguous", "dev", [
+        ("src/tmr/view_box.c",
+         "    box->run = UINT64_C(1) << simpler_dtype_shift(tensor->dtype);\n",
+         "    box->run = simpler_tensor_numel(tensor) << simpler_dtype_shift(tensor->dtype);\n"
+         "    box->dims = 0;\n")]),
+    ("covered-as-none", "a view that is covered counts as apart", "dev", [
+        ("src/tmr/tensormap_search.c",
+         "    if (!simpler_view_box_overlaps(box, start, other, other_start))\n        return;\n",
+         "    if (!simpler_view_box_overlaps(box, start, other, other_start) ||\n"
+         "        simpler_view_box_covers(box, start, other, other_start))\n        return;\n")]),
+    ("contained-as-equal", "a write inside an entry removes all of it", "dev", [
+        ("src/tmr/tensormap_search.c",
+         "simpler_view_box_covers(box, start, other, other_start))",
+         "(simpler_view_box_covers(box, start, other, other_start) ||\n"
+         "                            simpler_view_box_covers(other, other_start, box, start)))")]),
+    ("wake-up-lost", "a parking thread does not look again", "dev", [
+        ("src/tmr/scheduler.c",
+         "    uint32_t number = simpler_scheduler_find(thread);\n"
+         "    if (number != SIMPLER_NO_TASK || is_closing(device)) {\n",
+         "    uint32_t number = SIMPLER_NO_TASK;\n    if (is_closing(device)) {\n")]),
+    ("ready-relaxed", "a ready task is published without release", "tsan", [
+        ("src/tmr/ready_queue.h",
+         "atomic_store_explicit(&q->tail, tail + 1, memory_order_release);",
+         "atomic_store_explicit(&q->tail, tail + 1, memory_order_relaxed);")]),
+    ("decrement-relaxed", "the last reference is taken without acquire", "tsan", [
+        ("src/tmr/scheduler.c",
+         "    if (atomic_load_explicit(&consumer->fanin, memory_order_acquire) == 1)\n",
+         "    if (atomic_load_explicit(&consumer->fanin, memory_order_relaxed) == 1)\n"),
+        ("src/tmr/scheduler.c",
+         "    return atomic_fetch_sub_explicit(&consumer->fanin, 1, memory_order_acq_rel) == 1;",
+         "    return atomic_fetch_sub_explicit(&consumer->fanin, 1, memory_order_relaxed) == 1;")]),
+    ("window-off-by-one", "one task too many is admitted", "dev", [
+        ("src/tmr/admission.c", "    if (live >= ring->mask)\n",
+         "    if (live > ring->mask)\n"),
+        ("src/tmr/submit.c",
+         "    if (SIMPLER_LIKELY(simpler_ring_live(orch, orch->current) < ring->mask &&",
+         "    if (SIMPLER_LIKELY(simpler_ring_live(orch, orch->current) <= ring->mask &&")]),
+    ("heap-one-early", "the heap's tail follows the next task", "dev", [
+        ("src/tmr/admission.c",
+         "&device->table.desc[simpler_ring_slot(ring, id - 1)];\n",
+         "&device->table.desc[simpler_ring_slot(ring, id < ring->next ? id : id - 1)];\n")]),
+    ("consumers-ignored", "outputs are freed while a task still reads them", "dev", [
+        ("src/tmr/admission.c", "        if (desc->last_consumer[q] > orch->ring[q].done_from)\n"
+         "            return false;\n", "")]),
+    ("hold-ignored", "an open scope does not keep its outputs", "dev", [
+        ("src/tmr/admission.c",
+         "    return ring->hold_from < ring->next ? ring->hold_from : ring->next;\n",
+         "    return ring->next;\n")]),
+    ("poison-stops", "successors of a failed task run", "dev", [
+        ("src/tmr/scheduler.c",
+         "        if (SIMPLER_UNLIKELY(done == SIMPLER_DONE_FAILED))\n"
+         "            atomic_store_explicit(&c->poisoned, 1, memory_order_relaxed);\n", "")]),
+    ("closed-unchecked", "an edge is put on the list of a finished task", "dev", [
+        ("src/tmr/linking.c",
+         "        if (head == SIMPLER_LINK_CLOSED) {\n", "        if (false) {\n")]),
+    ("closed-unchecked-private", "the same for private tasks", "dev", [
+        ("src/tmr/linking.c",
+         "    if (is_closed(producer)) {\n        poison(self, producer);\n        return;\n    }\n",
+         ""),
+        ("src/tmr/linking.c",
+         "    if (head == SIMPLER_LINK_CLOSED) {\n        poison(self, producer);\n"
+         "        return false;\n    }\n", "")]),
+    ("readers-dropped", "a writer does not wait for readers", "dev", [
+        ("src/tmr/tensormap_entry.c", "    if (last == 0)\n        return;\n    do {\n"
+         "        n = map->node[n].next;\n        simpler_tensormap_entry_push(",
+         "    if (last == 0 || map->track_readers)\n        return;\n    do {\n"
+         "        n = map->node[n].next;\n        simpler_tensormap_entry_push(")]),
+    ("run-twice", "a handed-on task is published as well", "dev", [
+        ("src/tmr/scheduler.c",
+         "    if (thread->handed == SIMPLER_NO_TASK && device->cores == NULL)\n"
+         "        thread->handed = ready;\n",
+         "    if (thread->handed == SIMPLER_NO_TASK && device->cores == NULL) {\n"
+         "        thread->handed = ready;\n        simpler_scheduler_publish(thread, ready);\n"
+         "    }\n")]),
+    ("boundary-stays", "a shared task does not move the private boundary", "dev", [
+        ("src/tmr/linking.c",
+         "    orch->ring[self->ring].private_from = self->id + 1;\n", "")]),
+    ("done-before-walk", "a slot may be reused while its list is walked", "dev", [
+        ("src/tmr/scheduler.c",
+         "    while (link != 0) {\n        /* The next link",
+         "    atomic_store_explicit(&device->table.done[number], done, memory_order_release);\n"
+         "    while (link != 0) {\n        /* The next link")]),
+    ("set-does-not-wait", "a set does not wait for readers", "dev", [
+        ("src/tmr/tensor_data.c",
+         "    simpler_tensormap_lookup(orch->map, tensor, true, readers, &u.sink);",
+         "    simpler_tensormap_lookup(orch->map, tensor, true, false, &u.sink);")]),
+    ("padding-unfilled", "an initial value leaves recycled memory as it was", "dev", [
+        ("src/tmr/submit.c",
+         "        fill_initial(block, bytes, info);", "        fill_initial(block, 8, info);")]),
+    ("publish-held-back", "a ready task that is long is kept on the own stack", "dev", [
+        ("src/tmr/linking.c",
+         "    simpler_scheduler_publish(orch->thread, number);\n    help(orch);\n",
+         "    orch->device->table.slot[number].link[0] = orch->thread->stack;\n"
+         "    orch->thread->stack = number;\n")]),
+]
+
+
+def run(command, log, seconds=None, cwd=WORK):
+    """Exit status; None when the time was over."""
+    process = subprocess.Popen(command, cwd=cwd, stdout=log, stderr=subprocess.STDOUT,
+                               start_new_session=True)
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        process.wait()
+        return None
+
+
+def copy_tree():
+    WORK.mkdir(parents=True, exist_ok=True)
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True,
+                            capture_output=True).stdout.decode().split("\0")
+    for name in filter(None, listed):
+        source, target = ROOT / name, WORK / name
+        if not source.is_file():
+            continue
+        text = source.read_bytes()
+        if target.is_file() and target.read_bytes() == text:
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text)
+        target.chmod(source.stat().st_mode)
+
+
+def build(preset, log):
+    if not (WORK / "build" / preset / "CMakeCache.txt").exists():
+        if run(["cmake", "--preset", preset, "-DSIMPLER_WERROR=OFF"], log) != 0:
+            return False
+    targets = [name for name, _ in TESTS]
+    jobs = str(os.cpu_count() or 1)
+    return run(["cmake", "--build", f"build/{preset}", "-j", jobs, "--target", *targets], log) == 0
+
+
+def apply(patches):
+    """The texts before, or a complaint."""
+    before = {}
+    for name, old, new in patches:
+        path = WORK / name
+        text = path.read_text()
+        before.setdefault(name, text)
+        if text.count(old) != 1:
+            restore(before)
+            return None, f"{name}: the text to replace is there {text.count(old)} times"
+        path.write_text(text.replace(old, new))
+    return before, None
+
+
+def restore(before):
+    for name, text in before.items():
+        (WORK / name).write_text(text)
+
+
+def kill(preset, log):
+    """Name of the test that fails, and how; None when all pass."""
+    os.environ["SIMPLER_TEST_SECONDS"] = "10"
+    os.environ["SIMPLER_GRAPH_BRIEF"] = "1"
+    for name, seconds in TESTS:
+        status = run([f"build/{preset}/tests/{name}"], log, seconds)
+        if status is None:
+            return f"{name} (hangs)"
+        if status != 0:
+            return name if status > 0 else f"{name} (signal {-status})"
+    return None
+
+
+def try_mutant(mutant, log):
+    name, what, preset, patches = mutant
+    start = time.monotonic()
+    before, complaint = apply(patches)
+    if complaint:
+        print(f"{name}: DOES NOT APPLY: {complaint}")
+        return False
+    try:
+        killer = kill(preset, log) if build(preset, log) else "the compiler"
+    finally:
+        restore(before)
+    took = time.monotonic() - start
+    if killer == "the compiler":
+        print(f"{name}: DOES NOT BUILD, see {log.name}")
+        return False
+    print(f"{name} ({what}): {'killed by ' + killer if killer else 'SURVIVED'}, {took:.0f} s",
+          flush=True)
+    return killer is not None
+
+
+def main():
+    names = [a for a in sys.argv[1:] if not a.startswith("--")]
+    if "--list" in sys.argv:
+        for name, what, preset, _ in MUTANTS:
+            print(f"{name:26} {preset:5} {what}")
+        return 0
+    chosen = [m for m in MUTANTS if not names or m[0] in names]
+    if len(chosen) != (len(names) or len(MUTANTS)):
+        print("no such mutant; --list shows them", file=sys.stderr)
+        return 2
+    copy_tree()
+    alive = 0
+    with open(WORK / "log.txt", "w") as log:
+        for preset in sorted({m[2] for m in chosen}):
+            if not build(preset, log):
+                print(f"the tree does not build, see {log.name}")
+                return 1
+            killer = kill(preset, log)
+            if killer:
+                print(f"{killer} fails without any mutant (preset {preset}), see {log.name}")
+                return 1
+        for mutant in chosen:
+            alive += not try_mutant(mutant, log)
+    print(f"{len(chosen) - alive} of {len(chosen)} mutants killed")
+    return 1 if alive else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
