@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random programs while every test point delays at random: a race window that a
- * test does not widen is one that a test does not see.  A point of the map that
+ * test does not widen is one that a test does not see.  A point of the engine that
  * was never reached fails.  Runs for SIMPLER_TEST_SECONDS (10).
  * ctest: TIMEOUT 1200
  */
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/testpoint.h"
 #include "cm.h"
@@ -18,6 +19,19 @@ static const char *const names[] = {
     SIMPLER_TESTPOINT_MAP(X)
 #undef X
 };
+
+/* Points of prof/, whose own stress reaches them; a run without a collector does not. */
+static const char *const elsewhere[] = {"GATE_",  "PRODUCER_",  "SPSC_",
+                                        "DRAIN_", "COLLECTOR_", "REPLENISH_"};
+
+static bool is_elsewhere(const char *name)
+{
+    for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++) {
+        if (strncmp(name, elsewhere[i], strlen(elsewhere[i])) == 0)
+            return true;
+    }
+    return false;
+}
 
 static _Atomic uint64_t ticket;
 static _Atomic uint32_t favourite;
@@ -73,7 +87,7 @@ static void every_point_delays(void **state)
     for (int i = 0; i < SIMPLER_TESTPOINT_NUM; i++) {
         uint64_t hits = simpler_testpoint_hits((enum simpler_testpoint)i);
         print_message("%-28s %llu\n", names[i], (unsigned long long)hits);
-        missing += hits == 0;
+        missing += hits == 0 && !is_elsewhere(names[i]);
     }
     print_message("%llu programs\n", (unsigned long long)count);
     assert_int_equal(missing, 0);
