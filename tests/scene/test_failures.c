@@ -139,7 +139,12 @@ static void a_late_dependent_does_not_run_either(void **state)
                          SIMPLER_EKERNEL);
         assert_int_equal(atomic_load(&counts.dependent), 0);
         assert_int_equal(result.stats.tasks_failed, 1);
+        next_run_is_right();
+        /* A failed task keeps its slot; a window that is full behind it ends the run. */
+        if (windows[i] < 200)
+            continue;
         assert_int_equal(result.stats.tasks_poisoned, 2);
+        assert_int_equal(atomic_load(&counts.independent), 100);
     }
 }
 
