@@ -2,7 +2,7 @@
 # The commands that the README names; CMake does the work.
 JOBS ?= $(shell nproc)
 
-.PHONY: all release dev demo test check soak bench format lint clean
+.PHONY: all release dev demo test check soak mutants bench format lint clean
 all: release
 
 release:
@@ -29,6 +29,11 @@ check:
 
 soak:
 	@SOAK_SECONDS=$(or $(SECONDS),600) scripts/soak.sh
+
+# Seeded faults of the engine, one at a time: the tests must notice each.
+mutants:
+	@scripts/need.sh build test
+	@/usr/bin/python3 tests/support/mutants.py
 
 bench:
 	@scripts/need.sh build bench

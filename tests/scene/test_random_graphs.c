@@ -40,11 +40,11 @@ static void run_seeds(uint64_t first, uint64_t count, bool calm)
     assert_int_equal(failures, 0);
 }
 
-/* Thread sanitizer makes everything some ten times slower. */
+/* A sanitizer makes everything some ten times slower. */
 static uint64_t scaled(uint64_t count)
 {
     count = from_environment("SIMPLER_GRAPH_COUNT", count);
-    return kit_is_sanitized() ? count / 4 : count;
+    return kit_is_sanitized() ? count / 6 : count;
 }
 
 static void tiny_kernels(void **state)

@@ -16,111 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph_state.h"
 #include "graph_view.h"
-
-#define WORDS           (GRAPH_MAX_TASKS / 64)
-#define MAX_DEPTH       7u
-#define MAX_TASK_ACCESS SIMPLER_MAX_TENSORS
-#define MAX_TOUCHES     4096u
-#define ROUND_OUTPUT    1024u
-
-struct bits {
-    uint64_t w[WORDS];
-};
-
-struct byte_state {
-    uint16_t writer; /* GRAPH_NONE: nobody, or the orchestration itself */
-    bool writer_tracked;
-    bool initialised;
-    struct bits tracked_readers;
-    struct bits other_readers;
-};
-
-/* A tracked access, for the bound on edges. */
-struct touch {
-    uint16_t buffer, task;
-    uint64_t low, high;
-};
-
-struct hold {
-    uint32_t from; /* UINT32_MAX: nothing is held */
-    uint64_t bytes, largest, edges, entries;
-};
-
-struct scope {
-    uint8_t mode;
-    uint8_t ring;
-    struct hold saved;
-    uint32_t first_buffer; /* buffers from here on die with the scope */
-};
-
-/* What the seed decides for the whole program. */
-struct style {
-    bool raw;
-    uint32_t tasks;
-    uint32_t max_hold;
-    uint32_t scope_chance, end_chance, manual_chance;
-    uint32_t output_chance, alloc_chance, dummy_chance, get_chance, wide_chance;
-    uint32_t max_accesses, explicit_chance;
-    uint32_t busy_chance, busy_ns, sleep_chance;
-};
-
-struct gen {
-    struct graph_program *p;
-    struct kit_random random;
-    struct style style;
-    struct byte_state *state[GRAPH_MAX_BUFFERS];
-    bool dead[GRAPH_MAX_BUFFERS];
-    struct bits ancestors[GRAPH_MAX_TASKS];
-    struct bits done; /* the orchestration has waited for these */
-    struct touch touch[MAX_TOUCHES];
-    uint32_t touch_count;
-    struct scope scope[MAX_DEPTH + 1];
-    uint32_t depth;
-    uint32_t next[CHIP_MAX_RING_DEPTH];
-    struct hold hold[CHIP_MAX_RING_DEPTH];
-    uint64_t need_window[CHIP_MAX_RING_DEPTH];
-    uint64_t need_heap[CHIP_MAX_RING_DEPTH];
-    uint64_t need_pool[CHIP_MAX_RING_DEPTH];
-    uint64_t need_map;
-};
-
-static bool bit_get(const struct bits *bits, uint32_t i)
-{
-    return bits->w[i / 64] >> i % 64 & 1;
-}
-
-static void bit_set(struct bits *bits, uint32_t i)
-{
-    bits->w[i / 64] |= UINT64_C(1) << i % 64;
-}
-
-static void bits_or(struct bits *to, const struct bits *from)
-{
-    for (uint32_t i = 0; i < WORDS; i++)
-        to->w[i] |= from->w[i];
-}
-
-static uint32_t below(struct gen *g, uint32_t n)
-{
-    return kit_random_below(&g->random, n);
-}
-
-static bool chance(struct gen *g, uint32_t percent)
-{
-    return kit_random_chance(&g->random, percent);
-}
-
-static bool is_manual(const struct gen *g)
-{
-    return g->scope[g->depth].mode == SIMPLER_SCOPE_MANUAL;
-}
-
-static bool is_tracked(const struct gen *g, const struct graph_access *access)
-{
-    return !is_manual(g) && !access->manual_dep && access->use != SIMPLER_USE_NO_DEP &&
-           access->use != SIMPLER_USE_OUTPUT;
-}
 
 /* ---- buffers ---- */
 
@@ -190,186 +87,6 @@ static uint16_t pick_buffer(struct gen *g)
     return (uint16_t)below(g, g->p->external_count);
 }
 
-/* ---- what one access needs, gets and leaves ---- */
-
-struct order {
-    struct bits needed;   /* the result depends on it */
-    struct bits inferred; /* the runtime promises it */
-};
-
-static bool reads_now(const struct graph_access *a)
-{
-    return a->use == SIMPLER_USE_INPUT || a->use == SIMPLER_USE_INOUT || a->reads;
-}
-
-static bool writes_now(const struct graph_access *a)
-{
-    return a->use == SIMPLER_USE_OUTPUT_EXISTING || a->use == SIMPLER_USE_INOUT || a->writes;
-}
-
-static void order_byte(const struct gen *g, const struct graph_access *a,
-                       const struct byte_state *byte, struct order *order)
-{
-    bool tracked = is_tracked(g, a);
-    bool looks_up = tracked && (a->use != SIMPLER_USE_OUTPUT_EXISTING || !g->style.raw);
-    if (byte->writer != GRAPH_NONE) {
-        bit_set(&order->needed, byte->writer);
-        if (looks_up && byte->writer_tracked)
-            bit_set(&order->inferred, byte->writer);
-    }
-    if (!writes_now(a))
-        return;
-    bits_or(&order->needed, &byte->tracked_readers);
-    bits_or(&order->needed, &byte->other_readers);
-    if (tracked && !g->style.raw)
-        bits_or(&order->inferred, &byte->tracked_readers);
-}
-
-static void order_access(const struct gen *g, const struct graph_access *a, struct order *order)
-{
-    const struct graph_buffer *buffer = &g->p->buffer[a->buffer];
-    if (a->use == SIMPLER_USE_OUTPUT)
-        return;
-    if (buffer->creator != GRAPH_NONE) {
-        if (!is_manual(g))
-            bit_set(&order->inferred, buffer->creator);
-        else
-            bit_set(&order->needed, buffer->creator);
-    }
-    if (!reads_now(a) && !writes_now(a))
-        return;
-    uint32_t size = graph_dtype_bytes(a->view.dtype);
-    uint64_t numel = graph_view_numel(&a->view);
-    for (uint64_t i = 0; i < numel; i++) {
-        uint64_t at = graph_view_byte(&a->view, i);
-        for (uint32_t b = 0; b < size; b++)
-            order_byte(g, a, &g->state[a->buffer][at + b], order);
-    }
-}
-
-static bool all_initialised(const struct gen *g, const struct graph_access *a)
-{
-    uint32_t size = graph_dtype_bytes(a->view.dtype);
-    uint64_t numel = graph_view_numel(&a->view);
-    for (uint64_t i = 0; i < numel; i++) {
-        uint64_t at = graph_view_byte(&a->view, i);
-        for (uint32_t b = 0; b < size; b++) {
-            if (!g->state[a->buffer][at + b].initialised)
-                return false;
-        }
-    }
-    return true;
-}
-
-static void leave_read(struct gen *g, const struct graph_access *a, uint16_t task)
-{
-    bool tracked = is_tracked(g, a);
-    uint32_t size = graph_dtype_bytes(a->view.dtype);
-    uint64_t numel = graph_view_numel(&a->view);
-    for (uint64_t i = 0; i < numel; i++) {
-        uint64_t at = graph_view_byte(&a->view, i);
-        for (uint32_t b = 0; b < size; b++) {
-            struct byte_state *byte = &g->state[a->buffer][at + b];
-            bit_set(tracked ? &byte->tracked_readers : &byte->other_readers, task);
-        }
-    }
-}
-
-static void leave_write(struct gen *g, const struct graph_access *a, uint16_t task)
-{
-    bool tracked = is_tracked(g, a);
-    uint32_t size = graph_dtype_bytes(a->view.dtype);
-    uint64_t numel = graph_view_numel(&a->view);
-    for (uint64_t i = 0; i < numel; i++) {
-        uint64_t at = graph_view_byte(&a->view, i);
-        for (uint32_t b = 0; b < size; b++) {
-            struct byte_state *byte = &g->state[a->buffer][at + b];
-            bool initialised = byte->initialised || a->writes;
-            memset(byte, 0, sizeof(*byte));
-            byte->writer = task;
-            byte->writer_tracked = tracked;
-            byte->initialised = initialised;
-        }
-    }
-}
-
-/* ---- edges and holds ---- */
-
-static void hull(const struct graph_view *view, uint64_t *low, uint64_t *high)
-{
-    uint32_t size = graph_dtype_bytes(view->dtype);
-    *low = view->offset * size;
-    *high = (view->offset + graph_view_extent(view)) * size;
-}
-
-/* Marks every task to which this access may get an edge. */
-static void bound_edges(const struct gen *g, const struct graph_access *a, struct bits *edges)
-{
-    uint64_t low, high;
-    hull(&a->view, &low, &high);
-    for (uint32_t i = 0; i < g->touch_count; i++) {
-        const struct touch *t = &g->touch[i];
-        if (t->buffer == a->buffer && t->low < high && low < t->high)
-            bit_set(edges, t->task);
-    }
-}
-
-static void add_touch(struct gen *g, const struct graph_access *a, uint16_t task)
-{
-    struct touch *t = &g->touch[g->touch_count++];
-    t->buffer = a->buffer;
-    t->task = task;
-    hull(&a->view, &t->low, &t->high);
-}
-
-static uint32_t count_bits(const struct bits *bits)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < WORDS; i++)
-        n += (uint32_t)__builtin_popcountll(bits->w[i]);
-    return n;
-}
-
-static void raise_to(uint64_t *need, uint64_t value)
-{
-    if (*need < value)
-        *need = value;
-}
-
-/* The task takes its id; what the scopes keep grows by it. */
-static void account(struct gen *g, uint32_t ring, uint32_t edges, uint32_t entries,
-                    uint64_t output_bytes)
-{
-    struct hold *hold = &g->hold[ring];
-    uint32_t id = g->next[ring]++;
-    uint64_t kept_entries = entries;
-    for (uint32_t r = 0; r < CHIP_MAX_RING_DEPTH; r++)
-        kept_entries += g->hold[r].entries;
-    raise_to(&g->need_map, kept_entries);
-    raise_to(&g->need_pool[ring], hold->edges + edges);
-    if (output_bytes != 0 && hold->from == UINT32_MAX)
-        hold->from = id;
-    raise_to(&g->need_window[ring], hold->from == UINT32_MAX ? 1 : g->next[ring] - hold->from);
-    if (hold->from == UINT32_MAX)
-        return;
-    hold->edges += edges;
-    hold->entries += entries;
-    hold->bytes += output_bytes;
-    raise_to(&hold->largest, output_bytes);
-    raise_to(&g->need_heap[ring], hold->bytes + hold->largest);
-}
-
-static uint32_t ring_of(const struct gen *g)
-{
-    return g->depth < CHIP_MAX_RING_DEPTH ? g->depth : CHIP_MAX_RING_DEPTH - 1;
-}
-
-static bool ring_has_room(const struct gen *g)
-{
-    const struct hold *hold = &g->hold[ring_of(g)];
-    return hold->from == UINT32_MAX || g->next[ring_of(g)] - hold->from < g->style.max_hold;
-}
-
 /* ---- operations ---- */
 
 static struct graph_op *new_op(struct gen *g, uint32_t kind)
@@ -388,7 +105,7 @@ static void begin_scope(struct gen *g)
     g->depth++;
     struct scope *scope = &g->scope[g->depth];
     scope->mode = op->mode;
-    scope->ring = (uint8_t)ring_of(g);
+    scope->ring = (uint8_t)graph_state_ring_of(g);
     scope->saved = g->hold[scope->ring];
     scope->first_buffer = g->p->buffer_count;
 }
@@ -411,7 +128,7 @@ static struct graph_task *new_task(struct gen *g, uint32_t kind)
     struct graph_task *task = &p->task[p->task_count];
     memset(task, 0, sizeof(*task));
     task->kind = (uint8_t)kind;
-    task->ring = (uint8_t)ring_of(g);
+    task->ring = (uint8_t)graph_state_ring_of(g);
     task->local = g->next[task->ring];
     task->first_access = (uint16_t)p->access_count;
     new_op(g, GRAPH_OP_TASK)->index = (uint16_t)p->task_count++;
@@ -441,7 +158,7 @@ static void choose_use(struct gen *g, struct graph_access *a, bool kernel)
                                      SIMPLER_USE_NO_DEP, SIMPLER_USE_OUTPUT_EXISTING};
     a->use = uses[below(g, 10)];
     a->manual_dep = g->p->buffer[a->buffer].manual_dep || chance(g, 5);
-    bool initialised = all_initialised(g, a);
+    bool initialised = graph_state_all_initialised(g, a);
     if (!initialised && a->use != SIMPLER_USE_NO_DEP)
         a->use = SIMPLER_USE_OUTPUT_EXISTING;
     if (!kernel)
@@ -544,15 +261,6 @@ static void add_extra(struct gen *g, struct graph_task *task, struct bits *sure)
     }
 }
 
-static void close_over(const struct gen *g, const struct bits *from, struct bits *sure)
-{
-    bits_or(sure, from);
-    for (uint32_t i = 0; i < g->p->task_count; i++) {
-        if (bit_get(from, i))
-            bits_or(sure, &g->ancestors[i]);
-    }
-}
-
 /* Takes the task's last access away, with the buffer that it created. */
 static void drop_access(struct gen *g, struct graph_task *task)
 {
@@ -571,8 +279,8 @@ static struct bits order_task(struct gen *g, struct graph_task *task)
         task->dependency_count = 0;
         task->kinds_given = false;
         for (uint32_t i = 0; i < task->access_count; i++)
-            order_access(g, &g->p->access[task->first_access + i], &order);
-        close_over(g, &order.inferred, &sure);
+            graph_state_order_access(g, &g->p->access[task->first_access + i], &order);
+        graph_state_close_over(g, &order.inferred, &sure);
         if (add_needed(g, task, &order, &sure)) {
             add_extra(g, task, &sure);
             return sure;
@@ -593,7 +301,7 @@ static void finish_task(struct gen *g, struct graph_task *task, uint64_t output_
         if (a->use != SIMPLER_USE_OUTPUT && g->p->buffer[a->buffer].creator != GRAPH_NONE)
             bit_set(&edges, g->p->buffer[a->buffer].creator);
         if (is_tracked(g, a)) {
-            bound_edges(g, a, &edges);
+            graph_state_bound_edges(g, a, &edges);
             entries++;
         }
     }
@@ -602,16 +310,16 @@ static void finish_task(struct gen *g, struct graph_task *task, uint64_t output_
     for (uint32_t i = 0; i < task->access_count; i++) {
         const struct graph_access *a = &g->p->access[task->first_access + i];
         if (is_tracked(g, a))
-            add_touch(g, a, self);
-        if (reads_now(a))
-            leave_read(g, a, self);
+            graph_state_add_touch(g, a, self);
+        if (graph_state_reads_now(a))
+            graph_state_leave_read(g, a, self);
     }
     for (uint32_t i = 0; i < task->access_count; i++) {
         const struct graph_access *a = &g->p->access[task->first_access + i];
-        if (writes_now(a))
-            leave_write(g, a, self);
+        if (graph_state_writes_now(a))
+            graph_state_leave_write(g, a, self);
     }
-    account(g, task->ring, count_bits(&edges), entries, output_bytes);
+    graph_state_account(g, task->ring, graph_state_count_bits(&edges), entries, output_bytes);
 }
 
 static void set_time(struct gen *g, struct graph_task *task)
@@ -668,19 +376,7 @@ static void make_alloc(struct gen *g)
     task->access_count = (uint16_t)count;
     memset(g->p->before[self], 0, sizeof(g->p->before[self]));
     bit_set(&g->done, self);
-    account(g, task->ring, 0, 0, output_bytes);
-}
-
-/* A get or a set waits for what the runtime knows of; is that all that matters? */
-static bool is_waited(const struct gen *g, const struct order *order, struct bits *sure)
-{
-    *sure = g->done;
-    close_over(g, &order->inferred, sure);
-    for (uint32_t i = 0; i < WORDS; i++) {
-        if (order->needed.w[i] & ~sure->w[i])
-            return false;
-    }
-    return true;
+    graph_state_account(g, task->ring, 0, 0, output_bytes);
 }
 
 /* One element of a random view. */
@@ -721,9 +417,10 @@ static void make_get_or_set(struct gen *g)
     if (usable) {
         /* In raw a set waits for the writers too: look it up as INOUT. */
         a->use = set ? SIMPLER_USE_INOUT : SIMPLER_USE_INPUT;
-        order_access(g, a, &order);
+        graph_state_order_access(g, a, &order);
     }
-    if (!usable || (!set && !all_initialised(g, a)) || !is_waited(g, &order, &sure)) {
+    if (!usable || (!set && !graph_state_all_initialised(g, a)) ||
+        !graph_state_is_waited(g, &order, &sure)) {
         g->p->access_count--;
         return;
     }
@@ -732,7 +429,7 @@ static void make_get_or_set(struct gen *g)
     op->index = (uint16_t)(g->p->access_count - 1);
     op->value = kit_random_next(&g->random);
     if (set)
-        leave_write(g, a, GRAPH_NONE);
+        graph_state_leave_write(g, a, GRAPH_NONE);
     else
         g->p->get_count++;
 }
@@ -746,7 +443,7 @@ static bool full(const struct gen *g)
 
 static void make_op(struct gen *g)
 {
-    if (!ring_has_room(g)) {
+    if (!graph_state_ring_has_room(g)) {
         if (g->depth > 0)
             end_scope(g);
         else
