@@ -152,6 +152,7 @@ struct simpler_orch {
     /* The task being submitted. */
     uint32_t self;    /* slot number */
     bool self_shared; /* a pending producer is shared */
+    struct simpler_tensor made[SIMPLER_MAX_TENSORS]; /* its OUTPUTs, until they are given back */
     /* Open scopes; grows, never on a path that does not open a deeper scope than before. */
     struct simpler_scope_frame *frames;
     uint32_t frame_capacity;

@@ -29,8 +29,6 @@ void simpler_scheduler_init_thread(struct simpler_thread *thread, struct simpler
     thread->stack = SIMPLER_NO_TASK;
     thread->victim = device->thread_count - 1;
     thread->local.block_num = 1;
-    thread->args[SIMPLER_KERNEL_LOCAL_CONTEXT] = (int64_t)(uintptr_t)&thread->local;
-    thread->args[SIMPLER_KERNEL_GLOBAL_CONTEXT] = (int64_t)(uintptr_t)&thread->global;
 }
 
 static uint32_t pop_stack(struct simpler_thread *thread)
@@ -171,6 +169,9 @@ int simpler_scheduler_call(struct simpler_thread *thread, uint32_t number)
     }
     if (slot->scalar_count != 0)
         unpack_scalars(thread, number, cursor);
+    /* The array is the kernel's own until it returns: the one before may have used it. */
+    thread->args[SIMPLER_KERNEL_LOCAL_CONTEXT] = (int64_t)(uintptr_t)&thread->local;
+    thread->args[SIMPLER_KERNEL_GLOBAL_CONTEXT] = (int64_t)(uintptr_t)&thread->global;
     if (SIMPLER_LIKELY(thread->timing != 0 &&
                        atomic_load_explicit(&device->estimates->ns[slot->func_id],
                                             memory_order_relaxed) != 0)) {

@@ -156,14 +156,15 @@ SIMPLER_INLINE int check(struct simpler_orch *orch, struct request *q)
 /* A refused submit: empty outputs, and in a dry run its needs are counted. */
 SIMPLER_COLD static int refuse(struct simpler_orch *orch, struct request *q, int status)
 {
+    /* First: a tensor of the arguments may lie in @out. */
+    if (orch->counting && q->args != NULL && q->args->error == SIMPLER_ARGS_OK)
+        simpler_fatal_count_submit(orch, q->args);
     if (q->out != NULL) {
         q->out->id.raw = SIMPLER_TASK_ID_NONE;
         q->out->count = 0;
         if (q->args != NULL && q->args->output_count <= SIMPLER_MAX_TENSORS)
             memset(q->out->tensor, 0, q->args->output_count * sizeof(q->out->tensor[0]));
     }
-    if (orch->counting && q->args != NULL && q->args->error == SIMPLER_ARGS_OK)
-        simpler_fatal_count_submit(orch, q->args);
     return status;
 }
 
@@ -310,15 +311,13 @@ SIMPLER_INLINE void fill_payload(struct simpler_orch *orch, const struct request
     struct simpler_task_slot *slot = &table->slot[number];
     const struct simpler_task_args *args = q->args;
     struct simpler_line_cursor cursor = simpler_line_cursor_init(table, number);
-    struct simpler_tensor scratch;
     uint32_t outputs = 0;
 
     for (uint32_t i = 0; i < args->tensor_count; i++) {
         const struct simpler_tensor *t = args->tensor[i];
         if (SIMPLER_UNLIKELY(args->use[i] == SIMPLER_USE_OUTPUT)) {
-            struct simpler_tensor *made = q->out != NULL ? &q->out->tensor[outputs] : &scratch;
+            struct simpler_tensor *made = &orch->made[outputs++];
             block = place_output(args->tensor[i], block, simpler_task_id_of(slot), made);
-            outputs++;
             t = made;
         }
         simpler_pack_tensor(&cursor, table, number, t);
@@ -329,6 +328,9 @@ SIMPLER_INLINE void fill_payload(struct simpler_orch *orch, const struct request
     if (q->out != NULL) {
         q->out->id.raw = simpler_task_id_of(slot);
         q->out->count = outputs;
+        /* Last: a tensor of the arguments may lie in @out, from the submit before. */
+        for (uint32_t k = 0; k < outputs; k++)
+            q->out->tensor[k] = orch->made[k];
     }
 }
 

@@ -153,6 +153,90 @@ static void a_freed_core_wakes_one_waiter(void **state)
         fail_msg("%ld parks for %d tasks", parks, tasks);
 }
 
+/* ---- what a task's arguments share with what it gives back ---- */
+
+static int add_one(const int64_t *args, uint32_t tensors, void *user)
+{
+    (void)tensors;
+    (void)user;
+    *(int64_t *)simpler_kernel_data(args, 0) = *(int64_t *)simpler_kernel_data(args, 1) + 1;
+    return 0;
+}
+
+/* x = f(x) through one outputs object, the new x before the old one. */
+static void iterate(struct simpler_orch *orch, void *user)
+{
+    struct simpler_create_info info = kit_info(1, SIMPLER_DTYPE_INT64);
+    struct simpler_task_outputs x;
+    struct simpler_task_args args;
+    int64_t value = 0;
+
+    simpler_create_info_set_initial_value(&info, &value);
+    KIT_EXPECT_EQUAL(simpler_orch_alloc_tensors(orch, &info, 1, &x), 0);
+    for (int i = 0; i < 100; i++) {
+        simpler_task_args_reset(&args);
+        simpler_task_args_add_create(&args, &info);
+        simpler_task_args_add_input(&args, &x.tensor[0]);
+        KIT_EXPECT_EQUAL(kit_submit_variant(orch, *(uint32_t *)user, &args, add_one, NULL, &x), 0);
+    }
+    uint32_t index = 0;
+    KIT_EXPECT_EQUAL(simpler_orch_get_tensor_data(orch, &x.tensor[0], &index, &value), 0);
+    KIT_EXPECT_EQUAL(value, 100);
+}
+
+static void outputs_may_be_the_inputs_of_the_same_submit(void **state)
+{
+    (void)state;
+    for (uint32_t variant = 0; variant < KIT_VARIANTS; variant++)
+        kit_pass(&kit, iterate, &variant);
+}
+
+/* ---- a kernel that uses its argument array as scratch ---- */
+
+static _Atomic int wrong;
+
+static int overwrite(const int64_t *args, uint32_t tensors, void *user)
+{
+    struct simpler_tensor *tensor = (struct simpler_tensor *)(uintptr_t)args[0];
+
+    (void)tensors;
+    (void)user;
+    if (simpler_kernel_block_num(args) != 1 || simpler_kernel_block_idx(args) != 0 ||
+        tensor->ndims != 1)
+        atomic_fetch_add(&wrong, 1);
+    memset(tensor, 0xee, sizeof(*tensor));
+    memset((void *)(uintptr_t)args, 0, SIMPLER_KERNEL_ARGS * sizeof(*args));
+    return 0;
+}
+
+static void submit_overwriters(struct simpler_orch *orch, void *user)
+{
+    static int64_t cell;
+    struct simpler_tensor tensor = kit_tensor(&cell, 1, SIMPLER_DTYPE_INT64);
+    struct simpler_task_args args;
+
+    for (int i = 0; i < 200; i++) {
+        simpler_task_args_reset(&args);
+        simpler_task_args_add_no_dep(&args, &tensor);
+        KIT_EXPECT_EQUAL(kit_submit_variant(orch, *(uint32_t *)user, &args, overwrite, NULL, NULL),
+                         0);
+    }
+}
+
+static void each_kernel_gets_its_arguments_anew(void **state)
+{
+    struct simpler_call_config config = kit_config(2);
+    uint32_t variant = KIT_LONG;
+
+    (void)state;
+    atomic_store(&wrong, 0);
+    for (uint32_t exec = 0; exec < 2; exec++) {
+        config.exec = exec;
+        assert_int_equal(kit_run(&kit, submit_overwriters, &variant, &config, &result), 0);
+    }
+    assert_int_equal(atomic_load(&wrong), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +249,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_cancel_while_memory_is_made_ends_the_run, open_kit,
                                         close_kit),
 #endif
+        cmocka_unit_test_setup_teardown(outputs_may_be_the_inputs_of_the_same_submit, open_kit,
+                                        close_kit),
+        cmocka_unit_test_setup_teardown(each_kernel_gets_its_arguments_anew, open_kit, close_kit),
         cmocka_unit_test_setup_teardown(a_freed_core_wakes_one_waiter, open_kit, close_kit),
     };
     simpler_log_set_level(SIMPLER_LOG_NONE);
