@@ -24,14 +24,19 @@ static int grow_frames(struct simpler_orch *orch)
     return 0;
 }
 
+SIMPLER_NOINLINE static int grow_and_enter(struct simpler_orch *orch, enum simpler_scope_mode mode,
+                                           const char *file, int line)
+{
+    int rc = grow_frames(orch);
+    return rc != 0 ? rc : simpler_orchestrator_enter(orch, mode, file, line);
+}
+
+/* Growing and sampling are tail calls: else every scope would pay a stack frame for them. */
 int simpler_orchestrator_enter(struct simpler_orch *orch, enum simpler_scope_mode mode,
                                const char *file, int line)
 {
-    if (orch->open == orch->frame_capacity) {
-        int rc = grow_frames(orch);
-        if (rc != 0)
-            return rc;
-    }
+    if (SIMPLER_UNLIKELY(orch->open == orch->frame_capacity))
+        return grow_and_enter(orch, mode, file, line);
     struct simpler_scope_frame *frame = &orch->frames[orch->open];
     frame->file = file;
     frame->line = line;
@@ -41,19 +46,33 @@ int simpler_orchestrator_enter(struct simpler_orch *orch, enum simpler_scope_mod
     orch->current = orch->depth < CHIP_MAX_RING_DEPTH - 1 ? orch->depth : CHIP_MAX_RING_DEPTH - 1;
     orch->manual = mode == SIMPLER_SCOPE_MANUAL;
     frame->had_hold = orch->ring[orch->current].hold_from != SIMPLER_NO_HOLD;
-    simpler_scope_sample_begin(orch, file, line);
+    if (SIMPLER_UNLIKELY(simpler_scope_sample_is_on(orch)))
+        return simpler_scope_sample_begin(orch, file, line);
     return 0;
 }
 
-void simpler_orchestrator_leave(struct simpler_orch *orch)
+SIMPLER_INLINE void pop(struct simpler_orch *orch)
 {
-    simpler_scope_sample_end(orch);
     struct simpler_scope_frame *frame = &orch->frames[--orch->open];
     if (!frame->had_hold)
         orch->ring[orch->current].hold_from = SIMPLER_NO_HOLD;
     orch->manual = frame->manual;
     orch->current = frame->ring;
     orch->depth = orch->open == 0 ? 0 : orch->open - 1;
+}
+
+SIMPLER_NOINLINE static void sample_and_pop(struct simpler_orch *orch)
+{
+    simpler_scope_sample_end(orch);
+    pop(orch);
+}
+
+void simpler_orchestrator_leave(struct simpler_orch *orch)
+{
+    if (SIMPLER_UNLIKELY(simpler_scope_sample_is_on(orch)))
+        sample_and_pop(orch);
+    else
+        pop(orch);
 }
 
 int simpler_orch_scope_begin_at(struct simpler_orch *orch, enum simpler_scope_mode mode,

@@ -41,7 +41,7 @@ void simpler_scope_sample_finish(struct simpler_orch *orch)
     scope_stats_flush(); /* nothing when disabled */
 }
 
-void simpler_scope_sample_take_begin(struct simpler_orch *orch, const char *file, int line)
+int simpler_scope_sample_begin(struct simpler_orch *orch, const char *file, int line)
 {
     uint32_t r = orch->current;
     const struct simpler_ring *ring = &orch->ring[r];
@@ -52,13 +52,14 @@ void simpler_scope_sample_take_begin(struct simpler_orch *orch, const char *file
     scope_stats_begin((int)r, (int32_t)orch->device->alive[r], (int32_t)ring->next, ring->heap.tail,
                       ring->heap.top, (int32_t)ring->dep_shown_tail, (int32_t)ring->dep_shown_top,
                       (int32_t)simpler_tensormap_used(orch->map));
+    return 0;
 }
 
 /*
  * A run that was canceled or whose kernel failed still ends the scopes that it
  * has begun; after a device code nothing is told any more.
  */
-void simpler_scope_sample_take_end(struct simpler_orch *orch)
+void simpler_scope_sample_end(struct simpler_orch *orch)
 {
     uint32_t r = orch->current;
     const struct simpler_ring *ring = &orch->ring[r];

@@ -14,22 +14,15 @@
 void simpler_scope_sample_start(struct simpler_orch *orch);
 void simpler_scope_sample_finish(struct simpler_orch *orch);
 
-void simpler_scope_sample_take_begin(struct simpler_orch *orch, const char *file, int line);
-void simpler_scope_sample_take_end(struct simpler_orch *orch);
-
-/* The scope was pushed. */
-SIMPLER_INLINE void simpler_scope_sample_begin(struct simpler_orch *orch, const char *file,
-                                               int line)
-{
-    if (SIMPLER_UNLIKELY(orch->scope_stats))
-        simpler_scope_sample_take_begin(orch, file, line);
-}
-
+/* The scope was pushed.  Returns 0. */
+int simpler_scope_sample_begin(struct simpler_orch *orch, const char *file, int line);
 /* The scope is about to be popped; its tasks are still held. */
-SIMPLER_INLINE void simpler_scope_sample_end(struct simpler_orch *orch)
+void simpler_scope_sample_end(struct simpler_orch *orch);
+
+/* The gate of both. */
+SIMPLER_INLINE bool simpler_scope_sample_is_on(const struct simpler_orch *orch)
 {
-    if (SIMPLER_UNLIKELY(orch->scope_stats))
-        simpler_scope_sample_take_end(orch);
+    return orch->scope_stats;
 }
 
 /*
@@ -54,16 +47,21 @@ SIMPLER_INLINE void simpler_scope_sample_finish(struct simpler_orch *orch)
 {
     (void)orch;
 }
-SIMPLER_INLINE void simpler_scope_sample_begin(struct simpler_orch *orch, const char *file,
-                                               int line)
+SIMPLER_INLINE int simpler_scope_sample_begin(struct simpler_orch *orch, const char *file, int line)
 {
     (void)orch;
     (void)file;
     (void)line;
+    return 0;
 }
 SIMPLER_INLINE void simpler_scope_sample_end(struct simpler_orch *orch)
 {
     (void)orch;
+}
+SIMPLER_INLINE bool simpler_scope_sample_is_on(const struct simpler_orch *orch)
+{
+    (void)orch;
+    return false;
 }
 SIMPLER_INLINE void simpler_scope_sample_wired(struct simpler_orch *orch, struct simpler_ring *ring)
 {
