@@ -149,8 +149,11 @@ static void orchestrate(struct simpler_orch *orch)
     const struct simpler_device_run *run = orch->device->run;
     const struct simpler_callable *callable = &run->callable->callable;
     uint32_t given = run->args->tensor_count + run->args->scalar_count;
+    bool sited = callable->file != NULL;
 
-    if (simpler_orchestrator_enter(orch, SIMPLER_SCOPE_AUTO, callable->file, callable->line) != 0)
+    if (simpler_orchestrator_enter(orch, SIMPLER_SCOPE_AUTO,
+                                   sited ? callable->file : "(orchestration)",
+                                   sited ? callable->line : 0) != 0)
         return;
     if (callable->expected_arg_count > given)
         (void)simpler_fatal_latch(orch, SIMPLER_CODE_INVALID_ARGS,

@@ -251,6 +251,9 @@ int simpler_scope_stats_file_open(struct scope_stats_file *file, const char *pre
     }
     if (make_directories(file) != 0)
         return file->status;
+    /* Before the run, so that nothing is left that could be taken for its file; and
+     * a rename onto a file waits for the disk. */
+    (void)unlink(file->path);
     partial_path(file, path);
     file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file->fd < 0)

@@ -5,8 +5,8 @@
 /*
  * scope_stats/scope_stats.jsonl under an output prefix, streamed.  Lines go to
  * a file with `.partial` behind its name, after a first line of blanks that the
- * longest metadata fits; close writes the metadata there and renames.  Until
- * then an older scope_stats.jsonl stays as it is.
+ * longest metadata fits; close writes the metadata there and renames.  An older
+ * scope_stats.jsonl goes when the new one is opened.
  *
  * After the first write that fails nothing more is written: a torn line is cut
  * off, later lines are counted as refused, and close still makes a whole file.
