@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# simpler run --enable-scope-stats: where the files go, what the summary says,
+# what exit status 3 means.  SS-01 SS-04 SS-21 SY-08
+set -u
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+status=0
+fault() {
+    echo "FAULT: $*"
+    status=1
+}
+run() { # run EXPECTED-STATUS ARGUMENTS...
+    local want=$1
+    shift
+    "$SIMPLER" run "$@" >out 2>err
+    local got=$?
+    [ $got = "$want" ] || fault "simpler run $*: exit status $got, not $want: $(cat out err)"
+}
+has() { # has FILE TEXT
+    grep -qF -- "$2" "$1" || fault "$1 does not say '$2': $(cat "$1")"
+}
+
+# A directory a run under outputs/, named after scene, case and time; page beside the file.
+run 0 vector_example --enable-scope-stats
+has out "scope stats complete: 4 samples in outputs/vector_example_default_"
+has out "Healthy"
+has out "vector_example.c:"
+ls outputs | grep -qE '^vector_example_default_[0-9]{8}_[0-9]{6}$' || fault "outputs has $(ls outputs)"
+[ "$(wc -l <outputs/*/scope_stats/scope_stats.jsonl)" = 5 ] || fault "not five lines"
+[ -s outputs/*/scope_stats/scope_stats.html ] || fault "no page"
+[ "$(find outputs -type f | wc -l)" = 2 ] || fault "more files: $(find outputs -type f)"
+
+# Without the option nothing is written, whatever --out says.
+run 0 vector_example --out elsewhere
+[ ! -e elsewhere ] || fault "a run without diagnostics makes a directory"
+
+# The same second again: a suffix.  Rounds: subdirectories.  Cases: a directory each.
+run 0 vector_example --enable-scope-stats --out again
+run 0 vector_example --enable-scope-stats --out again
+[ "$(ls again | wc -l)" = 2 ] || fault "again has $(ls again)"
+run 0 vector_example --enable-scope-stats --rounds 3 --out rounds
+[ "$(find rounds -name scope_stats.jsonl | sed 's:.*\(round_[0-9]*\)/.*:\1:' | sort | tr '\n' ' ')" = \
+    "round_1 round_2 round_3 " ] || fault "rounds: $(find rounds)"
+# Each round is a run of the same device.
+for n in 1 2 3; do
+    has rounds/*/round_$n/scope_stats/scope_stats.jsonl "\"run_epoch\": $n,"
+done
+
+# Capacities are those that were asked for; off by default; any platform.
+run 0 vector_example -p a2a3sim --enable-scope-stats --out caps --ring-task-window 64,32,16,8 --tensormap 100
+has caps/*/scope_stats/scope_stats.jsonl '"task_window_max": [64, 32, 16, 8], '
+has caps/*/scope_stats/scope_stats.jsonl '"tensormap_max": 100}'
+
+# For machines.
+run 0 vector_example --enable-scope-stats --json --out json
+/usr/bin/python3 - out <<'PY' || fault "--json"
+import json, sys
+d = json.load(open(sys.argv[1]))
+s = d["cases"][0]["scope_stats"]
+assert d["passed"] and s["complete"] and s["records"] == 4 and s["counts_known"], s
+assert s["sampling_status"] == "healthy" and s["dropped_no_free"] == s["write_failed"] == 0, s
+lines = [json.loads(l) for l in open(s["file"])]
+assert len(lines) == 5 and lines[0]["total"] == 4
+assert open(s["report"]).read(15).lower() == "<!doctype html>"
+rows = {(p["resource"], p["ring_depth"]): p for p in s["peaks"]}
+# Four tasks of one scope, each with an output of 64 KiB but the last.
+p = rows["heap", 1]
+assert p["peak"] == 3 * 65536 and p["capacity"] == lines[0]["heap_max"][1], p
+assert p["site"].startswith("vector_example.c:"), p
+PY
+
+# Files that cannot be made: the results are right, exit status 3.
+run 3 vector_example --enable-scope-stats --out /dev/null/no
+has out "vector_example default: passed"
+has out "scope stats MISSING"
+run 3 vector_example --enable-scope-stats --out /dev/null/no --quiet
+has out "scope stats MISSING"
+run 3 vector_example --enable-scope-stats --out /dev/null/no --json
+/usr/bin/python3 -c 'import json, sys
+d = json.load(open("out")); s = d["cases"][0]["scope_stats"]
+assert d["passed"] and not s["complete"] and s["file"] is None and s["report"] is None' || fault "--json without a file"
+# A run that fails says so with 1, and its file is there.
+run 1 vector_example --enable-scope-stats --out failed --ring-heap 1024
+has failed/*/scope_stats/scope_stats.jsonl '{"fatal": true, "dropped": 0, '
+has out "scope stats complete"
+
+# The page cannot be written: a warning alone.
+(ulimit -f 8 && trap '' XFSZ && run 0 vector_example --enable-scope-stats --out small) || status=1
+grep -q "warning: no report" err || fault "no warning: $(cat err)"
+
+[ $status = 0 ] && echo "scope stats of simpler run"
+exit $status
