@@ -3,7 +3,9 @@
  * One run of one shape on one device thread, for instruction counts: the
  * difference between two task counts is what a task costs.
  *
- *     count_shapes empty|own|chain|wave TASKS
+ *     count_shapes empty|own|chain|wave|scope TASKS
+ *
+ * scope is a scope without a task, scope stats off.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +62,12 @@ static void orchestrate(struct simpler_orch *orch, const struct simpler_orch_arg
             submit_wave(orch, i);
             continue;
         }
+        if (job->shape == 's') {
+            SIMPLER_SCOPE(orch)
+            {
+            }
+            continue;
+        }
         struct simpler_tensor t = cell(job->shape == 'o' ? i : 0);
         simpler_task_args_reset(&args);
         if (job->shape != 'e')
@@ -77,8 +85,8 @@ int main(int argc, char **argv)
     struct simpler_worker *worker;
     uint32_t handle, words = CELLS * 8;
 
-    if (argc != 3 || strchr("eocw", argv[1][0]) == NULL) {
-        (void)fprintf(stderr, "usage: count_shapes empty|own|chain|wave TASKS\n");
+    if (argc != 3 || strchr("eocws", argv[1][0]) == NULL) {
+        (void)fprintf(stderr, "usage: count_shapes empty|own|chain|wave|scope TASKS\n");
         return 2;
     }
     struct job job = {argv[1][0], (uint32_t)strtoul(argv[2], NULL, 10)};

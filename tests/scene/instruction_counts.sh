@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # ctest: TIMEOUT 300
+# SS-02: with scope stats off a scope costs its bool and calls nothing of the collector.
 # Instructions a task on the hot paths (submit, dispatch, completion, retirement),
 # counted by callgrind: they do not drift with the machine.  A count above its pin
 # by more than 4 % fails; one that is far below asks for a new pin.
@@ -42,4 +43,14 @@ while read -r shape pin; do
         status=1
     fi
 done <"$SOURCE_DIR/tests/scene/instruction_counts.txt"
+
+# The last count was of scopes: of the probes no function was entered.
+valgrind --tool=callgrind --callgrind-out-file="$work/out" "$program" scope 1000 >/dev/null 2>&1
+callgrind_annotate --threshold=100 "$work/out" >"$work/functions"
+grep -q simpler_orch_scope_begin_at "$work/functions" || { echo "no scope was counted"; status=1; }
+if grep -E 'scope_stats_(begin|end|set_pending_site)|simpler_scope_sample_(begin|end)|simpler_producer' \
+    "$work/functions"; then
+    echo "FAILED: called although scope stats are off"
+    status=1
+fi
 exit $status

@@ -5,6 +5,7 @@
  *
  * SS-01 SS-02 SS-04 SS-06 SS-07 SS-08 SS-13 SS-28 SS-36
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -429,6 +430,63 @@ static void runs_have_their_own_files(void **state)
     kit_close(&fresh);
 }
 
+/* ---- two devices at once ---- */
+
+struct device_job {
+    char own[192];
+    int index, failed;
+};
+
+static void count_scopes(struct simpler_orch *orch, void *count)
+{
+    for (int i = 0; i < *(int *)count; i++)
+        nest(orch, 2);
+}
+
+static void *run_device(void *argument)
+{
+    struct device_job *job = argument;
+    struct simpler_run_result own_result;
+    struct kit device;
+
+    kit_open_platform(&device, "a2a3sim");
+    for (int i = 0; i < 10; i++) {
+        struct simpler_call_config config = stats_config(2);
+        int scopes = 700 + 100 * job->index + i;
+        config.output_prefix = job->own;
+        config.runtime_env.tensormap = 100u + (unsigned)job->index;
+        job->failed += kit_run(&device, count_scopes, &scopes, &config, &own_result) != 0 ||
+                       own_result.scope_stats.status != 0 ||
+                       own_result.scope_stats.records != (uint64_t)(4 * scopes + 2);
+    }
+    kit_close(&device);
+    return NULL;
+}
+
+/* Each keeps its own samples, epochs and capacities. */
+static void two_devices_do_not_meet(void **state)
+{
+    (void)state;
+    static struct device_job jobs[2];
+    pthread_t threads[2];
+
+    for (int i = 0; i < 2; i++) {
+        jobs[i].index = i;
+        (void)snprintf(jobs[i].own, sizeof(jobs[i].own), "%s/device_%d", prefix, i);
+        assert_int_equal(pthread_create(&threads[i], NULL, run_device, &jobs[i]), 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        char caps[64];
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(jobs[i].failed, 0);
+        struct scope_file file = scope_file_read(jobs[i].own);
+        (void)snprintf(caps, sizeof(caps), "\"tensormap_max\": %d}", 100 + i);
+        assert_non_null(strstr(file.metadata, caps));
+        assert_int_equal(file.samples[0].run_epoch, 10);
+        scope_file_free(&file);
+    }
+}
+
 /* Without stats nothing is opened, made or written. */
 static void off_leaves_no_trace(void **state)
 {
@@ -481,6 +539,7 @@ int main(void)
         cmocka_unit_test(a_canceled_run_ends_what_it_has_begun),
         cmocka_unit_test(a_fatal_is_of_its_run_alone),
         cmocka_unit_test(runs_have_their_own_files),
+        cmocka_unit_test(two_devices_do_not_meet),
         cmocka_unit_test(off_leaves_no_trace),
     };
     /* Each fatal is provoked; what it says is tested elsewhere. */

@@ -35,6 +35,14 @@ static void keep_line(void *user, int level, const char *line)
     (void)snprintf(last_line, sizeof(last_line), "%s", line);
 }
 
+/* The transport of this test: what the device wrote cannot be read while deaf. */
+static _Atomic bool deaf;
+
+static int fetch(const struct simpler_region *region, size_t offset, size_t bytes)
+{
+    return atomic_load(&deaf) ? SIMPLER_EIO : simpler_transport_mapped.fetch(region, offset, bytes);
+}
+
 /* ---- the device's part ---- */
 
 static void register_capacities(void)
@@ -306,6 +314,20 @@ static void any_thread_of_the_run_may_latch(void **state)
 
 /* ---- ends ---- */
 
+static void wait_for_the_host(void)
+{
+    const struct simpler_prof_header *header =
+        (struct simpler_prof_header *)(uintptr_t)simpler_scope_stats_collector_device_base(
+            collector);
+    struct simpler_prof_ready_lane *lane =
+        (struct simpler_prof_ready_lane *)(void *)((uint8_t *)(uintptr_t)header +
+                                                   header->lanes_offset);
+
+    for (int i = 0; i < 5000 && atomic_load(&lane->head) != atomic_load(&lane->tail); i++)
+        (void)nanosleep(&(struct timespec){0, 1000000}, NULL);
+    assert_int_equal(atomic_load(&lane->head), atomic_load(&lane->tail));
+}
+
 static void no_file(int status)
 {
     assert_int_equal(outcome.status, status);
@@ -421,21 +443,25 @@ static void a_saturated_counter_is_unknown(void **state)
     scope_file_free(&file);
 }
 
-/* ---- without a proof; these come last, a session may keep what a device may still touch ---- */
-
-static void wait_for_the_host(void)
+/* Proof, but the shared memory cannot be read: logged, no file, no predecessor's. */
+static void accounting_that_cannot_be_read_is_refused(void **state)
 {
-    const struct simpler_prof_header *header =
-        (struct simpler_prof_header *)(uintptr_t)simpler_scope_stats_collector_device_base(
-            collector);
-    struct simpler_prof_ready_lane *lane =
-        (struct simpler_prof_ready_lane *)(void *)((uint8_t *)(uintptr_t)header +
-                                                   header->lanes_offset);
-
-    for (int i = 0; i < 5000 && atomic_load(&lane->head) != atomic_load(&lane->tail); i++)
-        (void)nanosleep(&(struct timespec){0, 1000000}, NULL);
-    assert_int_equal(atomic_load(&lane->head), atomic_load(&lane->tail));
+    (void)state;
+    leave_a_predecessor();
+    admit();
+    start_device();
+    begin(0);
+    end(0);
+    scope_stats_flush();
+    atomic_store(&deaf, true);
+    lines_logged = 0;
+    assert_int_equal(settle(SIMPLER_LANE_COMPLETE), SIMPLER_EPARTIAL);
+    atomic_store(&deaf, false);
+    no_file(SIMPLER_EPARTIAL);
+    assert_true(lines_logged > 0);
 }
+
+/* ---- without a proof; these come last, a session may keep what a device may still touch ---- */
 
 static void unproven_keeps_what_the_host_has(void **state)
 {
@@ -484,7 +510,10 @@ static void unproven_and_empty_leaves_no_file(void **state)
 static int open_collector(void **state)
 {
     (void)state;
-    struct scope_stats_collector_config config = {.transport = &simpler_transport_mapped,
+    static struct simpler_transport_ops transport;
+    transport = simpler_transport_mapped;
+    transport.fetch = fetch;
+    struct scope_stats_collector_config config = {.transport = &transport,
                                                   .first_index = UINT32_MAX - 16};
 
     scope_file_make_prefix(prefix);
@@ -519,6 +548,7 @@ int main(void)
         cmocka_unit_test(a_held_buffer_is_recovered),
         cmocka_unit_test(a_recovered_buffer_is_stamped_anew),
         cmocka_unit_test(a_saturated_counter_is_unknown),
+        cmocka_unit_test(accounting_that_cannot_be_read_is_refused),
         cmocka_unit_test(unproven_keeps_what_the_host_has),
         cmocka_unit_test(unproven_and_empty_leaves_no_file),
     };

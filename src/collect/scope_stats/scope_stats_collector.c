@@ -128,7 +128,7 @@ static const char *refusal(const struct simpler_scope_stats_collector *c,
                            const struct scope_stats_block *block, int rc,
                            const struct simpler_prof_accounting *accounting)
 {
-    if (rc != 0)
+    if (rc != 0 || block == NULL)
         return "the shared accounting could not be read";
     if (!accounting->epoch_ok)
         return "the producer was not initialised by it";
@@ -202,12 +202,12 @@ int simpler_scope_stats_collector_settle(struct simpler_scope_stats_collector *c
     struct simpler_prof_accounting accounting = {0};
     bool proven = simpler_prof_decide(&end, 1).may_read;
     int rc = simpler_prof_session_quiesce(collector->session, &end, &accounting);
-    struct scope_stats_block *block = simpler_prof_session_client_block(collector->session);
 
     memset(out, 0, sizeof(*out));
     simpler_scope_stats_file_flush(&collector->file);
     out->refused_epoch = accounting.refused_epoch;
     if (proven) {
+        struct scope_stats_block *block = simpler_prof_session_client_block(collector->session);
         const char *why = refusal(collector, block, rc, &accounting);
         rc = why != NULL ? refuse(collector, why)
                          : settle_proven(collector, &accounting, block, out);
