@@ -51,7 +51,7 @@ static void writer_and_readers(struct simpler_orch *orch, void *user)
 static double readers_ns(uint32_t readers)
 {
     double best = 1e18;
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 9; i++) {
         struct simpler_call_config config = kit_config(2);
         kit_set_window(&config, 65536);
         kit_set_dep_pool(&config, 262144);
@@ -72,7 +72,8 @@ static void readers_of_one_writer_are_linear(void **state)
     double small = readers_ns(10000);
     double large = readers_ns(40000);
     print_message("10,000 readers %.2f ms, 40,000 readers %.2f ms\n", small / 1e6, large / 1e6);
-    assert_true(large < 8 * small);
+    /* Quadratic would be 16; 40,000 slots no longer lie in the cache, which a slow build feels. */
+    assert_true(large < (kit_is_optimised() ? 8 : 12) * small);
 }
 
 /* ---- tiles of one buffer against buffers ---- */
@@ -178,11 +179,39 @@ static void stream(struct simpler_orch *orch, void *user)
     }
 }
 
+/* As many tasks at once as the window holds: how far a run gets ahead must not count. */
+static void fill_window(struct simpler_orch *orch, void *user)
+{
+    struct simpler_tensor held = kit_tensor(one_cell, 1, SIMPLER_DTYPE_UINT64);
+    struct simpler_tensor whole = kit_tensor(many_cells, 4096, SIMPLER_DTYPE_UINT64);
+    struct simpler_task_args args;
+    (void)user;
+    kit_gate_close(&gate);
+    simpler_task_args_reset(&args);
+    simpler_task_args_add_inout(&args, &held);
+    kit_submit_variant(orch, KIT_LONG, &args, kit_gate_kernel, &gate, NULL);
+    KIT_EXPECT(kit_gate_wait(&gate, 1));
+    SIMPLER_SCOPE(orch)
+    {
+        for (uint32_t i = 0; i < 16383; i++) {
+            struct simpler_tensor tensor = kit_cell(&whole, i % 4096);
+            simpler_task_args_reset(&args);
+            simpler_task_args_add_input(&args, &held);
+            simpler_task_args_add_inout(&args, &tensor);
+            kit_submit(orch, &args, kit_nop_kernel, NULL, NULL);
+        }
+    }
+    kit_gate_open(&gate);
+}
+
 static double resident_after(uint32_t tasks)
 {
     struct simpler_call_config config = kit_config(2);
     kit_set_window(&config, 16384);
     kit_set_heap(&config, 1048576);
+    kit_set_dep_pool(&config, 65536);
+    must_pass(fill_window, NULL, &config);
+    assert_int_equal(result.stats.ring[1].task_window_peak, 16383);
     must_pass(stream, &tasks, &config);
     assert_int_equal(result.stats.tasks, tasks);
     return resident_bytes();
@@ -197,7 +226,8 @@ static void memory_is_flat_over_a_million_tasks(void **state)
     double after = resident_after(1000000);
     print_message("%.2f MB after 100,000 tasks, %.2f MB after 1,000,000\n", before / 1e6,
                   after / 1e6);
-    assert_true(after <= 1.01 * before);
+    /* Beside the slope some pages that a thread touches once, whenever. */
+    assert_true(after <= 1.01 * before + 131072);
 }
 
 /* ---- idle ---- */
