@@ -58,7 +58,16 @@ static void next_run_is_right(void)
 struct counts {
     _Atomic int dependent, independent, failing;
     int fail_line;
+    bool held; /* the task fails when its successors are there */
 };
+
+static struct kit_gate fail_gate;
+
+static int fail_behind_the_gate(const int64_t *args, uint32_t tensors, void *user)
+{
+    kit_gate_kernel(args, tensors, &fail_gate);
+    return fail_kernel(args, tensors, user);
+}
 
 static void one_fails(struct simpler_orch *orch, void *user)
 {
@@ -69,8 +78,16 @@ static void one_fails(struct simpler_orch *orch, void *user)
     submit_cell(orch, SIMPLER_USE_INOUT, 1, kit_count_kernel, (void *)&counts->independent, NULL);
     simpler_task_args_reset(&args);
     simpler_task_args_add_inout(&args, &first);
-    counts->fail_line = __LINE__ + 1;
-    kit_submit(orch, &args, fail_kernel, (void *)&counts->failing, &out);
+    kit_gate_close(&fail_gate);
+    if (counts->held) {
+        counts->fail_line = __LINE__ + 1;
+        kit_submit_variant(orch, KIT_LONG, &args, fail_behind_the_gate, (void *)&counts->failing,
+                           &out);
+        KIT_EXPECT(kit_gate_wait(&fail_gate, 1));
+    } else {
+        counts->fail_line = __LINE__ + 1;
+        kit_submit(orch, &args, fail_kernel, (void *)&counts->failing, &out);
+    }
     /* By data, by an explicit dependency, through a dummy, and two steps away. */
     submit_cell(orch, SIMPLER_USE_INOUT, 0, kit_count_kernel, (void *)&counts->dependent, NULL);
     submit_after(orch, out.id, (void *)&counts->dependent);
@@ -84,13 +101,15 @@ static void one_fails(struct simpler_orch *orch, void *user)
     for (uint32_t i = 0; i < 20; i++)
         submit_cell(orch, SIMPLER_USE_INOUT, 1, kit_count_kernel, (void *)&counts->independent,
                     NULL);
+    kit_gate_open(&fail_gate);
 }
 
 static void a_failed_task_takes_its_successors_with_it(void **state)
 {
     (void)state;
-    for (uint32_t threads = 1; threads <= 4; threads++) {
-        struct counts counts = {0, 0, 0, 0};
+    for (uint32_t i = 0; i < 8; i++) {
+        uint32_t threads = 1 + i / 2;
+        struct counts counts = {0, 0, 0, 0, threads > 1 && i % 2 == 1};
         struct simpler_call_config config = kit_config(threads);
         assert_int_equal(kit_run(&kit, one_fails, &counts, &config, &result), SIMPLER_EKERNEL);
         assert_int_equal(result.status, SIMPLER_EKERNEL);
@@ -132,7 +151,7 @@ static void a_late_dependent_does_not_run_either(void **state)
     (void)state;
     static const uint64_t windows[] = {4, 16, 16384};
     for (size_t i = 0; i < 3; i++) {
-        struct counts counts = {0, 0, 0, 0};
+        struct counts counts = {0, 0, 0, 0, false};
         struct simpler_call_config config = kit_config(2);
         kit_set_window(&config, windows[i]);
         assert_int_equal(kit_run(&kit, late_dependents, &counts, &config, &result),
@@ -285,8 +304,9 @@ static void a_deadline_ends_the_run(void **state)
     next_run_is_right();
     /* A deadline that is not reached changes nothing. */
     config.deadline_ns = 3600000000000u;
-    assert_int_equal(kit_run(&kit, one_fails, &(struct counts){0, 0, 0, 0}, &config, &result),
-                     SIMPLER_EKERNEL);
+    assert_int_equal(
+        kit_run(&kit, one_fails, &(struct counts){0, 0, 0, 0, false}, &config, &result),
+        SIMPLER_EKERNEL);
 }
 
 /* ---- ends ---- */

@@ -41,7 +41,7 @@ static void must_pass(kit_orch fn, void *user, const struct simpler_call_config 
 {
     int rc = kit_run(&kit, fn, user, config, &result);
     if (rc != 0)
-        fail_msg("%s", result.message);
+        fail_msg("%d: %s", rc, result.message);
 }
 
 /* ---- 1: starvation by work that is not published ---- */
@@ -291,6 +291,45 @@ static void no_wake_up_is_lost(void **state)
 #endif
 }
 
+static int few_us(const int64_t *args, uint32_t tensors, void *user)
+{
+    kit_spin_ns(3000);
+    return kit_count_kernel(args, tensors, user);
+}
+
+#define ROUNDS 15000
+
+/*
+ * One task at a time, at every moment of the scheduler's way from its last look
+ * to its sleep; the orchestration helps with nothing, for it does not call.
+ */
+static void one_at_a_time(struct simpler_orch *orch, void *user)
+{
+    _Atomic int *count = user;
+    struct kit_random random = {ROUNDS};
+    struct simpler_task_args args;
+    for (int i = 0; i < ROUNDS; i++) {
+        simpler_task_args_reset(&args);
+        kit_submit_variant(orch, KIT_LONG, &args, few_us, user, NULL);
+        uint64_t end = kit_now_ns() + 2000000000u;
+        while (atomic_load_explicit(count, memory_order_relaxed) <= i && kit_now_ns() < end)
+            ;
+        KIT_EXPECT(atomic_load_explicit(count, memory_order_relaxed) == i + 1);
+        if (atomic_load_explicit(count, memory_order_relaxed) != i + 1)
+            return;
+        kit_spin_ns(kit_random_below(&random, 60000));
+    }
+}
+
+static void no_wake_up_is_lost_on_the_way_to_sleep(void **state)
+{
+    (void)state;
+    static _Atomic int count;
+    struct simpler_call_config config = kit_config(2);
+    must_pass(one_at_a_time, (void *)&count, &config);
+    assert_int_equal(atomic_load(&count), ROUNDS);
+}
+
 /* Many tiny kernels on core threads, run after run: no completion is lost on its way back. */
 static void scopes_of_tiny_tasks(struct simpler_orch *orch, void *user)
 {
@@ -449,6 +488,7 @@ int main(void)
         cmocka_unit_test(tiny_and_long_kernels_change_places),
         cmocka_unit_test(smallest_windows_with_wide_graphs),
         cmocka_unit_test(no_wake_up_is_lost),
+        cmocka_unit_test(no_wake_up_is_lost_on_the_way_to_sleep),
         cmocka_unit_test(a_stream_on_core_threads_ends),
         cmocka_unit_test(no_producer_is_lost),
     };
