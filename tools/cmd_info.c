@@ -73,7 +73,9 @@ static void print_scenes(const struct simpler_scene_names *names)
     (void)puts("\nscenes");
     for (size_t i = 0; i < names->count; i++)
         (void)printf("  %-20s %s/%s.so\n", names->text[i], names->dir[i], names->text[i]);
-    if (names->count == 0)
+    if (names->omitted != 0)
+        (void)printf("  and %zu more, which can be run as well\n", names->omitted);
+    else if (names->count == 0)
         (void)puts("  none was found");
 }
 
@@ -150,6 +152,7 @@ static void write_scenes(struct simpler_json_writer *w, const struct simpler_sce
         simpler_json_writer_close(w, '}');
     }
     simpler_json_writer_close(w, ']');
+    simpler_json_writer_u64(w, "scenes_omitted", names->omitted);
 }
 
 static void write_json(const struct simpler_scene_names *names)

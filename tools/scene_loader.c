@@ -57,8 +57,12 @@ static void insert_name(struct simpler_scene_names *names, const char *name, con
 {
     size_t at = names->count;
 
-    if (names->count == SIMPLER_SCENES_MAX || is_listed(names, name))
+    if (is_listed(names, name))
         return;
+    if (names->count == SIMPLER_SCENES_MAX) {
+        names->omitted++;
+        return;
+    }
     for (; at > 0 && strcmp(names->text[at - 1], name) > 0; at--) {
         memcpy(names->text[at], names->text[at - 1], sizeof(names->text[at]));
         memcpy(names->dir[at], names->dir[at - 1], sizeof(names->dir[at]));
@@ -78,8 +82,12 @@ static void list_dir(struct simpler_scene_names *names, const char *path)
         return;
     while ((entry = readdir(dir)) != NULL) {
         size_t length = strlen(entry->d_name);
-        if (!has_suffix(entry->d_name) || length - strlen(SUFFIX) >= sizeof(name))
+        if (!has_suffix(entry->d_name))
             continue;
+        if (length - strlen(SUFFIX) >= sizeof(name)) {
+            names->omitted++;
+            continue;
+        }
         (void)snprintf(name, sizeof(name), "%.*s", (int)(length - strlen(SUFFIX)), entry->d_name);
         insert_name(names, name, path);
     }
@@ -91,6 +99,7 @@ void simpler_scene_loader_list(struct simpler_scene_names *names)
     char dir[512];
 
     names->count = 0;
+    names->omitted = 0;
     for (int i = 0; search_dir(i, dir, sizeof(dir)); i++)
         list_dir(names, dir);
 }

@@ -14,6 +14,7 @@ struct simpler_scene_names {
     char text[SIMPLER_SCENES_MAX][64];
     char dir[SIMPLER_SCENES_MAX][512]; /* where each is */
     size_t count;
+    size_t omitted; /* found, but the list is full or the name too long for it */
 };
 
 void simpler_scene_loader_list(struct simpler_scene_names *names);

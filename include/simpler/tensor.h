@@ -5,7 +5,9 @@
 /*
  * Tensors: descriptors of strided views of a buffer.  A descriptor owns
  * nothing; copying it is cheap and every operation makes a new one.  Shapes and
- * offsets count elements.  The result of an operation may be its input; it has
+ * offsets count elements.  For the order of tasks, tensors may share bytes only if
+ * their buffers begin at the same address: take views of one tensor rather than
+ * two tensors over one memory.  The result of an operation may be its input; it has
  * manual_dep 0, whatever the input had.  All functions may be called by any
  * thread.
  */

@@ -113,7 +113,10 @@ struct simpler_run_result {
 SIMPLER_API int simpler_worker_open(const struct simpler_worker_config *config,
                                     struct simpler_worker **out);
 
-/** Stops the threads and frees everything; NULL is allowed. */
+/**
+ * Stops the threads and frees everything; NULL is allowed.  No other thread may
+ * be inside a call on this worker: cancel its run and wait for its return first.
+ */
 SIMPLER_API void simpler_worker_close(struct simpler_worker *worker);
 
 /**

@@ -33,7 +33,9 @@ SIMPLER_TENSORMAP='"x' "$SIMPLER" info --json >"$dir/info.json" || fail "--json"
 /usr/bin/python3 - "$dir/info.json" <<'PY' || fail "the JSON document"
 import json, sys
 info = json.load(open(sys.argv[1]))
-assert set(info) == {"version", "usable_cpus", "platforms", "sizes", "environment", "scenes"}
+assert set(info) == {"version", "usable_cpus", "platforms", "sizes", "environment", "scenes",
+                     "scenes_omitted"}
+assert info["scenes_omitted"] == 0
 by_name = {p["name"]: p for p in info["platforms"]}
 assert by_name["a2a3sim"]["counter_hz"] == 50000000
 assert by_name["cpu"]["min_threads"] == 1 and by_name["cpu"]["max_threads"] == 256
@@ -45,6 +47,19 @@ PY
 
 err=$("$SIMPLER" info --jsn 2>&1 >/dev/null); [ $? -eq 2 ] || fail "an unknown option exits 2"
 grep -q "there is no '--jsn'; there is: --json" <<<"$err" || fail "the valid option is named"
+# A list that is not whole says so.
+for i in $(seq 200); do : >"$dir/build/scenes/many$i.so"; done
+: >"$dir/build/scenes/$(printf 'x%.0s' {1..100}).so"
+(cd "$dir" && "$SIMPLER" info --json) >"$dir/many.json" || fail "many scenes"
+more=$(/usr/bin/python3 - "$dir/many.json" <<'PY'
+import json, sys
+info = json.load(open(sys.argv[1]))
+listed = sum(1 for s in info["scenes"] if s["path"].startswith("build/scenes/"))
+assert listed + info["scenes_omitted"] == 202, (listed, info["scenes_omitted"])
+print(info["scenes_omitted"])
+PY
+) || fail "listed and omitted are not all"
+(cd "$dir" && "$SIMPLER" info) | grep -q "^  and $more more" || fail "the omitted are not told"
 "$SIMPLER" help info | grep -q '^usage: simpler info' || fail "help"
 "$SIMPLER" info >/dev/full 2>/dev/null; [ $? -eq 1 ] || fail "a full disk exits 1"
 echo ok
