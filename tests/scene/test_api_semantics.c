@@ -774,7 +774,7 @@ static void sizes_change_from_run_to_run(void **state)
         struct simpler_call_config config = kit_config(1 + (uint32_t)i % 4);
         kit_set_window(&config, windows[i]);
         kit_set_heap(&config, 1024 * (1 + i));
-        config.runtime_env.tensormap = 16 << i;
+        config.runtime_env.tensormap = UINT64_C(16) << i;
         atomic_store(&count, 0);
         assert_int_equal(kit_run(&kit, count_thousand, (void *)&count, &config, &result), 0);
         assert_int_equal(atomic_load(&count), 1000);
