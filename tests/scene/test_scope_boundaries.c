@@ -435,6 +435,7 @@ static void runs_have_their_own_files(void **state)
 struct device_job {
     char own[192];
     int index, failed;
+    struct kit device;
 };
 
 static void count_scopes(struct simpler_orch *orch, void *count)
@@ -447,19 +448,16 @@ static void *run_device(void *argument)
 {
     struct device_job *job = argument;
     struct simpler_run_result own_result;
-    struct kit device;
 
-    kit_open_platform(&device, "a2a3sim");
     for (int i = 0; i < 10; i++) {
         struct simpler_call_config config = stats_config(2);
         int scopes = 700 + 100 * job->index + i;
         config.output_prefix = job->own;
         config.runtime_env.tensormap = 100u + (unsigned)job->index;
-        job->failed += kit_run(&device, count_scopes, &scopes, &config, &own_result) != 0 ||
+        job->failed += kit_run(&job->device, count_scopes, &scopes, &config, &own_result) != 0 ||
                        own_result.scope_stats.status != 0 ||
                        own_result.scope_stats.records != (uint64_t)(4 * scopes + 2);
     }
-    kit_close(&device);
     return NULL;
 }
 
@@ -472,12 +470,15 @@ static void two_devices_do_not_meet(void **state)
 
     for (int i = 0; i < 2; i++) {
         jobs[i].index = i;
+        kit_open_platform(&jobs[i].device, "a2a3sim");
         (void)snprintf(jobs[i].own, sizeof(jobs[i].own), "%s/device_%d", prefix, i);
-        assert_int_equal(pthread_create(&threads[i], NULL, run_device, &jobs[i]), 0);
     }
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_device, &jobs[i]), 0);
     for (int i = 0; i < 2; i++) {
         char caps[64];
         assert_int_equal(pthread_join(threads[i], NULL), 0);
+        kit_close(&jobs[i].device);
         assert_int_equal(jobs[i].failed, 0);
         struct scope_file file = scope_file_read(jobs[i].own);
         (void)snprintf(caps, sizeof(caps), "\"tensormap_max\": %d}", 100 + i);

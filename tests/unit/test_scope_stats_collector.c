@@ -268,7 +268,7 @@ static void disabled_does_nothing(void **state)
 static void a_base_without_a_header_is_refused(void **state)
 {
     (void)state;
-    static uint8_t page[4096];
+    static _Alignas(64) uint8_t page[4096];
     static const uint8_t zeros[4096];
 
     set_scope_stats_enabled(true);
