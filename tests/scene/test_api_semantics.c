@@ -782,7 +782,7 @@ static void sizes_change_from_run_to_run(void **state)
             assert_int_equal(result.stats.ring[r].task_window_max, windows[i]);
             assert_int_equal(result.stats.ring[r].heap_max, 1024 * (1 + i));
         }
-        assert_int_equal(result.stats.tensormap_max, 16 << i);
+        assert_int_equal(result.stats.tensormap_max, UINT64_C(16) << i);
         assert_true(result.stats.ring[0].task_window_peak < windows[i]);
         assert_int_equal(result.stats.ring[0].tasks, 1000);
     }
