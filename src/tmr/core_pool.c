@@ -56,12 +56,13 @@ static void release_core(struct simpler_core *core)
 static void give_away(struct simpler_core *core)
 {
     struct simpler_thread *thread = &core->thread;
-    struct simpler_task_slot *slots = thread->device->table.slot;
     _Atomic uint32_t *overflow = &core->pool->overflow;
 
     simpler_scheduler_expose(thread);
     if (thread->stack == SIMPLER_NO_TASK)
         return;
+    /* Not before: without a task left the run may be over and the table another one. */
+    struct simpler_task_slot *slots = thread->device->table.slot;
     uint32_t last = thread->stack;
     while (slots[last].link[0] != SIMPLER_NO_TASK)
         last = slots[last].link[0];

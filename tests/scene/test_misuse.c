@@ -153,6 +153,23 @@ static void a_freed_core_wakes_one_waiter(void **state)
         fail_msg("%ld parks for %d tasks", parks, tasks);
 }
 
+/* The memory of a run is replaced while the cores of the run before go to sleep (TSan). */
+static void runs_of_different_sizes_follow_at_once(void **state)
+{
+    struct simpler_call_config config = kit_config(2);
+    int tasks = 50;
+
+    (void)state;
+    config.exec = SIMPLER_EXEC_THREADS;
+    config.cluster_count = 2;
+    for (int i = 0; i < 200; i++) {
+        kit_set_window(&config, 16u << i % 3);
+        assert_int_equal(kit_run(&kit, submit_many, &tasks, &config, &result), 0);
+        assert_int_equal(result.stats.tasks_run, tasks);
+        assert_int_equal(result.stats.ring[0].task_window_max, 16u << i % 3);
+    }
+}
+
 /* ---- what a task's arguments share with what it gives back ---- */
 
 static int add_one(const int64_t *args, uint32_t tensors, void *user)
@@ -249,6 +266,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_cancel_while_memory_is_made_ends_the_run, open_kit,
                                         close_kit),
 #endif
+        cmocka_unit_test_setup_teardown(runs_of_different_sizes_follow_at_once, open_kit,
+                                        close_kit),
         cmocka_unit_test_setup_teardown(outputs_may_be_the_inputs_of_the_same_submit, open_kit,
                                         close_kit),
         cmocka_unit_test_setup_teardown(each_kernel_gets_its_arguments_anew, open_kit, close_kit),
