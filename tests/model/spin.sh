@@ -41,7 +41,7 @@ for model in "$here"/*.pml; do
     name=$(basename "$model")
     variants=0
     while read -r verdict defines; do
-        defines=$(sed 's/   .*//' <<<"$defines")
+        defines=${defines%%   *}
         # shellcheck disable=SC2086
         errors=$(verify "$model" $defines)
         states=$(sed -n 's/ *\([0-9]*\) states, stored.*/\1/p' "$work/log")

@@ -19,12 +19,14 @@
 #include "base/testpoint.h"
 #include "prof_rig.h"
 #include "simpler/log.h"
+#include "transport_split.h"
 
 #define EPOCHS 3u
 
 static uint64_t first_seed = 1;
 static uint32_t rounds = 8;
 static uint64_t received, lost;
+static const struct simpler_transport_ops *transport = &simpler_transport_mapped;
 
 static void one_round(uint64_t seed, uint64_t backstop_ns, uint32_t slow_us)
 {
@@ -36,6 +38,7 @@ static void one_round(uint64_t seed, uint64_t backstop_ns, uint32_t slow_us)
 
     rig_defaults(&rig, lanes, shards, seed);
     rig_randomize(&rig);
+    rig.config.transport = transport;
     rig.config.backstop_ns = backstop_ns;
     rig.records = 6000 / lanes;
     rig.refuse_one_in = 50;
@@ -64,6 +67,18 @@ static void a_slow_host_loses_nothing(void **state)
         one_round(first_seed + i, 30000000000u, 1000);
     rig_delays_stop();
     print_message("%u rounds, %llu records\n", rounds, (unsigned long long)received);
+}
+
+/* Host and device with memory of their own: the discipline of index and data. */
+static void split_memory_loses_nothing(void **state)
+{
+    (void)state;
+    transport = &transport_split;
+    rig_delays_start(first_seed + 2000, 24);
+    for (uint32_t i = 0; i < rounds; i++)
+        one_round(first_seed + 2000 + i, 30000000000u, 1000);
+    rig_delays_stop();
+    transport = &simpler_transport_mapped;
 }
 
 /* A clock shorter than the host's stalls: losses, all of them counted. */
@@ -108,6 +123,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_host_loses_nothing),
+        cmocka_unit_test(split_memory_loses_nothing),
         cmocka_unit_test(losses_are_counted_once),
         cmocka_unit_test(each_window_was_reached),
     };

@@ -116,6 +116,10 @@ static void tick(void *self)
 {
     struct rig *rig = self;
     atomic_fetch_add_explicit(&rig->ticks, 1, memory_order_relaxed);
+    if (atomic_load(&rig->tick_again) == 0)
+        return;
+    simpler_prof_session_wake(rig->session);
+    atomic_fetch_sub(&rig->tick_again, 1);
 }
 
 void rig_defaults(struct rig *rig, uint32_t lanes, uint32_t shards, uint64_t seed)

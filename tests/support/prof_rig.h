@@ -46,6 +46,7 @@ struct rig {
     _Atomic bool closed;         /* collection stops at a gate while true */
     _Atomic uint64_t at_gate;    /* collections that wait there */
     _Atomic uint64_t ticks;
+    _Atomic uint32_t tick_again; /* ticks that ask for another one */
 };
 
 /* Defaults: four kinds of 16, 64, 80 and 128 bytes, mapped transport, no delays. */

@@ -225,6 +225,11 @@ static void a_client_gets_its_tick(void **state)
         while (atomic_load(&rig.ticks) == ticks)
             (void)nanosleep(&(struct timespec){0, 100000}, NULL);
     }
+    /* Asked for while the thread is past its look: it ticks again. */
+    atomic_store(&rig.tick_again, 20);
+    simpler_prof_session_wake(rig.session);
+    while (atomic_load(&rig.tick_again) != 0)
+        (void)nanosleep(&(struct timespec){0, 100000}, NULL);
     rig_close(&rig);
 }
 

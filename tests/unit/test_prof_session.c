@@ -186,6 +186,7 @@ static void an_uninitialised_run_has_no_accounting(void **state)
     assert_false(accounting.epoch_ok);
     assert_false(accounting.known);
     assert_int_equal(accounting.received, 0);
+    assert_int_equal(accounting.refused_epoch, 0);
     assert_int_equal(accounting.total, 0);
     assert_int_equal(rig.streams[0].got.count, 5);
     rig_close(&rig);
@@ -223,6 +224,27 @@ static void an_unproved_run_is_not_imported(void **state)
     assert_int_equal(accounting.received, 4);
     assert_true(accounting.known);
     assert_int_equal(rig.streams[0].got.count, 4);
+    rig_close(&rig);
+}
+
+/* What the host does not have when an unproved run ends stays in the device's queue. */
+static void an_unproved_run_is_not_chased(void **state)
+{
+    struct rig rig;
+    struct simpler_prof_accounting accounting;
+
+    (void)state;
+    open_small(&rig);
+    rig_begin(&rig, producers, 1);
+    simpler_session_stop(rig.session);
+    append(&rig, 0, 0, 8 * 2 + 1);
+    const struct simpler_prof_ready_lane *lane = producer_of(0, 0)->lane;
+    uint32_t head = atomic_load(&lane->head);
+    assert_int_equal(atomic_load(&lane->tail) - head, 2);
+    assert_int_equal(simpler_prof_session_quiesce(rig.session, unproved, &accounting), 0);
+    assert_int_equal(atomic_load(&lane->head), head);
+    assert_int_equal(accounting.received, 0);
+    assert_int_equal(rig.streams[0].got.count, 0);
     rig_close(&rig);
 }
 
@@ -297,7 +319,7 @@ static void publish_forged(uint32_t lane, struct simpler_prof_ready_entry entry)
     atomic_store(&at->tail, tail + 1);
 }
 
-/* A buffer of kind 3 that the host has in stock. */
+/* A buffer of kind 3 that the host has in stock, with records as if of run 1. */
 static uint64_t stocked(struct rig *rig)
 {
     struct simpler_pool_block *block = atomic_load(&rig->session->pool.blocks);
@@ -305,6 +327,10 @@ static uint64_t stocked(struct rig *rig)
     while (block->kind != 3)
         block = block->next;
     assert_false(block->buffers[block->count - 1].on_device);
+    struct simpler_prof_buffer *place =
+        simpler_buffer_pool_place(&block->buffers[block->count - 1]);
+    place->run_epoch = 1;
+    atomic_store(&place->count, 3);
     return block->buffers[block->count - 1].device;
 }
 
@@ -456,6 +482,7 @@ int main(void)
         cmocka_unit_test(sums_that_do_not_fit_are_unknown),
         cmocka_unit_test(an_uninitialised_run_has_no_accounting),
         cmocka_unit_test(an_unproved_run_is_not_imported),
+        cmocka_unit_test(an_unproved_run_is_not_chased),
         cmocka_unit_test(a_proved_lane_beside_an_unproved_one),
         cmocka_unit_test(unproved_memory_is_not_freed),
         cmocka_unit_test(the_last_flush_is_a_proof),

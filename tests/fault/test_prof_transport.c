@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Each fetch and flush of a run may fail, once or for ever: the session says
+ * EIO and calls nothing complete, or everything is there; it never hangs, and
+ * what was collected is in order and without doubles.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "prof_rig.h"
+#include "simpler/log.h"
+#include "simpler/status.h"
+#include "transport_split.h"
+
+#define LANES 2u
+
+static const enum simpler_lane_end complete[LANES];
+static struct simpler_producer producers[LANES * RIG_KINDS];
+
+static void is_in_order(const struct rig_stream *s)
+{
+    assert_int_equal(s->torn + s->misplaced + s->order, 0);
+    assert_true(s->got.count <= s->sent.count);
+}
+
+/* The failure is over: the next run on the same session is whole. */
+static void a_good_run(struct rig *rig, uint32_t epoch)
+{
+    struct simpler_prof_accounting accounting;
+
+    transport_split_fail(INT64_MAX, 0);
+    rig_begin(rig, producers, epoch);
+    for (uint32_t i = 0; i < 9; i++)
+        (void)rig_append(rig, &producers[1]);
+    assert_int_equal(simpler_prof_session_quiesce(rig->session, complete, &accounting), 0);
+    assert_true(accounting.known);
+    assert_int_equal(accounting.total, 9);
+    assert_int_equal(accounting.received, rig->streams[1].sent.count);
+}
+
+/* False when the run ended without meeting the failure. */
+static bool one_run(uint64_t nth, uint64_t times, uint32_t *failures)
+{
+    struct rig rig;
+    struct simpler_prof_accounting accounting;
+
+    rig_defaults(&rig, LANES, 1, 1);
+    rig.config.transport = &transport_split;
+    rig.config.backstop_ns = 3000000;
+    for (uint32_t kind = 0; kind < RIG_KINDS; kind++) {
+        rig.client.buffers_per_lane[kind] = 2;
+        rig.config.kind[kind].records_per_buffer = 4;
+    }
+    transport_split_fail(nth, times);
+    int rc = rig_open(&rig);
+    if (rc != 0) {
+        assert_true(transport_split_failed());
+        (*failures)++;
+        rig_close(&rig);
+        return true;
+    }
+    rig_begin(&rig, producers, 1);
+    for (uint32_t i = 0; i < 30; i++) {
+        for (uint32_t lane = 0; lane < LANES; lane++)
+            (void)rig_append(&rig, &producers[lane * RIG_KINDS + 1]);
+    }
+    rc = simpler_prof_session_quiesce(rig.session, complete, &accounting);
+    bool met = transport_split_failed();
+    if (rc == 0) {
+        rig_compare(&rig, &accounting);
+    } else {
+        assert_int_equal(rc, SIMPLER_EIO);
+        assert_true(met);
+        assert_false(accounting.known);
+        (*failures)++;
+    }
+    for (uint32_t i = 0; i < LANES * RIG_KINDS; i++)
+        is_in_order(&rig.streams[i]);
+    a_good_run(&rig, 2);
+    rig_close(&rig);
+    return met;
+}
+
+static void sweep(uint64_t times, uint64_t step)
+{
+    uint32_t failures = 0;
+    uint64_t nth = 0;
+
+    /* Without end of its own a run polls, so that the bound is the calls of a run. */
+    for (; nth < 400 && one_run(nth, times, &failures); nth += step)
+        ;
+    print_message("%u failures in %u runs\n", failures, (unsigned)(nth / step));
+    assert_true(failures > 20);
+}
+
+static void a_call_fails_once(void **state)
+{
+    (void)state;
+    sweep(1, 2);
+}
+
+static void all_calls_fail_from_one_on(void **state)
+{
+    (void)state;
+    sweep(INT64_MAX / 2, 6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_call_fails_once),
+        cmocka_unit_test(all_calls_fail_from_one_on),
+    };
+    simpler_log_set_level(SIMPLER_LOG_NONE);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
