@@ -48,6 +48,15 @@ static void writer_and_readers(struct simpler_orch *orch, void *user)
     kit_gate_open(&gate);
 }
 
+static double cpu_ns(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return 1e9 * (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e3 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+/* CPU time: what else runs on the machine does not count. */
 static double readers_ns(uint32_t readers)
 {
     double best = 1e18;
@@ -56,10 +65,11 @@ static double readers_ns(uint32_t readers)
         kit_set_window(&config, 65536);
         kit_set_dep_pool(&config, 262144);
         config.runtime_env.tensormap = 262144;
+        double before = cpu_ns();
         must_pass(writer_and_readers, &readers, &config);
         /* Each reader waits for the writer, the last task for all of them. */
         assert_true(result.stats.edges >= 2 * readers);
-        double took = (double)result.stats.wall_ns;
+        double took = cpu_ns() - before;
         best = took < best ? took : best;
     }
     return best;
@@ -69,11 +79,11 @@ static void readers_of_one_writer_are_linear(void **state)
 {
     (void)state;
     readers_ns(40000);
-    double small = readers_ns(10000);
+    double small = readers_ns(5000);
     double large = readers_ns(40000);
-    print_message("10,000 readers %.2f ms, 40,000 readers %.2f ms\n", small / 1e6, large / 1e6);
-    /* Quadratic would be 16; 40,000 slots no longer lie in the cache, which a slow build feels. */
-    assert_true(large < (kit_is_optimised() ? 8 : 12) * small);
+    print_message("5,000 readers %.2f ms, 40,000 readers %.2f ms\n", small / 1e6, large / 1e6);
+    /* Linear is 8, and up to 3 times that where 40,000 slots leave the cache; quadratic is 64. */
+    assert_true(large < 40 * small);
 }
 
 /* ---- tiles of one buffer against buffers ---- */
@@ -231,14 +241,6 @@ static void memory_is_flat_over_a_million_tasks(void **state)
 }
 
 /* ---- idle ---- */
-
-static double cpu_ns(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return 1e9 * (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-           1e3 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-}
 
 static void an_idle_worker_uses_no_cpu(void **state)
 {
