@@ -143,7 +143,7 @@ static struct simpler_pool_buffer *resolve(struct simpler_prof_session *session,
 
 /* One entry becomes the host's. */
 static void take(struct simpler_prof_shard *shard, uint32_t lane,
-                 const struct simpler_prof_ready_entry *entry)
+                 const struct simpler_prof_ready_entry *entry, bool wake_collector)
 {
     struct simpler_prof_session *session = shard->session;
     struct simpler_pool_buffer *buffer = resolve(session, lane, entry);
@@ -157,12 +157,13 @@ static void take(struct simpler_prof_shard *shard, uint32_t lane,
     bool staged = simpler_spsc_try_push(&shard->stage, buffer);
     SIMPLER_ASSERT(staged);
     (void)staged;
-    simpler_event_notify(&shard->staged, 1);
+    if (wake_collector)
+        simpler_event_notify(&shard->staged, 1);
     (void)pay(shard, lane, entry->kind);
     simpler_replenish_ask(session, shard, entry->kind);
 }
 
-bool simpler_drain_lane(struct simpler_prof_shard *shard, uint32_t lane)
+bool simpler_drain_lane(struct simpler_prof_shard *shard, uint32_t lane, bool wake_collector)
 {
     struct simpler_prof_session *session = shard->session;
     struct simpler_prof_ready_lane *at = simpler_session_lane(session, lane);
@@ -186,7 +187,7 @@ bool simpler_drain_lane(struct simpler_prof_shard *shard, uint32_t lane)
             &entries[(size_t)lane * depth + (head & (depth - 1))];
         if (!fetch(session, entry, sizeof(*entry)))
             return false;
-        take(shard, lane, entry);
+        take(shard, lane, entry, wake_collector);
         SIMPLER_TESTPOINT(DRAIN_BEFORE_RELEASE);
         /* R2, release: pairs with the producer's acquire load of head. */
         atomic_store_explicit(&at->head, head + 1, memory_order_release);
@@ -222,7 +223,7 @@ static bool pass(struct simpler_prof_shard *shard)
 
     (void)pthread_mutex_lock(&shard->drain_lock);
     for (uint32_t l = shard->index; l < session->config.lane_count; l += session->shard_count)
-        worked |= simpler_drain_lane(shard, l);
+        worked |= simpler_drain_lane(shard, l, true);
     worked |= pay_lanes(shard);
     (void)pthread_mutex_unlock(&shard->drain_lock);
     return worked;

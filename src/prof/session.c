@@ -249,13 +249,17 @@ int simpler_prof_session_admit(struct simpler_prof_session *session, uint32_t ru
         (void)pthread_mutex_unlock(&shard->collect_lock);
     }
     atomic_store_explicit(&session->failed, false, memory_order_relaxed);
+    bool could_free = session->may_free;
+    session->may_free = false;
     /* release: pairs with the collectors' acquire; the client is ready for the run. */
     atomic_store_explicit(&session->epoch, run_epoch, memory_order_release);
     if (session->replenish_running)
         return 0;
     int rc = simpler_session_start(session);
-    if (rc != 0)
+    if (rc != 0) {
         atomic_store_explicit(&session->epoch, 0, memory_order_relaxed);
+        session->may_free = could_free;
+    }
     return rc;
 }
 
@@ -288,7 +292,7 @@ static void drain_proved(struct simpler_prof_session *session, const enum simple
         if (!is_proved(ends, lane))
             continue;
         (void)pthread_mutex_lock(&shard->drain_lock);
-        (void)simpler_drain_lane(shard, lane);
+        (void)simpler_drain_lane(shard, lane, false);
         (void)pthread_mutex_unlock(&shard->drain_lock);
     }
 }

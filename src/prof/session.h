@@ -59,6 +59,8 @@ struct simpler_prof_accounting {
 
 int simpler_prof_session_open(const struct simpler_prof_session_config *config,
                               struct simpler_prof_session **out);
+/* Joins the threads.  Without proof that the last run has ended (quiesce, prove_late) the
+ * device's memory stays until the process ends.  NULL is allowed. */
 void simpler_prof_session_close(struct simpler_prof_session *session);
 
 /* Device address of the header; what set_platform_..._base gets. */

@@ -78,7 +78,7 @@ struct simpler_prof_session {
     _Atomic uint32_t epoch; /* admitted run; 0 none */
     _Atomic bool failed;    /* shared memory could not be reached, or makes no sense */
     _Atomic bool stop_drain, stop_collect, stop_replenish;
-    bool may_free; /* no producer may still write */
+    bool may_free; /* no producer may still write: false from admit to a proved end */
 };
 
 /* Host places in the region. */
@@ -93,8 +93,9 @@ void simpler_session_fail(struct simpler_prof_session *session, const char *what
 /* session_layout.c: the region with its header, the buffers, the filled free queues. */
 int simpler_session_layout(struct simpler_prof_session *session);
 
-/* drain.c: takes what @lane has published; true when there was something.  Under drain_lock. */
-bool simpler_drain_lane(struct simpler_prof_shard *shard, uint32_t lane);
+/* drain.c: takes what @lane has published; true when there was something.  Under
+ * drain_lock.  A caller that collects itself wakes no collector. */
+bool simpler_drain_lane(struct simpler_prof_shard *shard, uint32_t lane, bool wake_collector);
 /* Gives the stock to the lanes that wait for it; false when another thread drains. */
 bool simpler_drain_try_pay(struct simpler_prof_shard *shard);
 void *simpler_drain_main(void *shard);
