@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scope stats of a round: the page, the top peaks, and what is missing by cause. */
+/* Diagnostics of a round: the page, the top peaks, the dump, and what is missing by cause. */
 #include "run_diagnostics.h"
 
 #include <inttypes.h>
@@ -47,21 +47,22 @@ void simpler_run_diagnostics_fini(struct simpler_run_diagnostics *d)
 
 bool simpler_run_diagnostics_incomplete(const struct simpler_run_result *result)
 {
-    return result->scope_stats.enabled && result->scope_stats.status != 0;
+    return (result->scope_stats.enabled && result->scope_stats.status != 0) ||
+           (result->args_dump.level != 0 && result->args_dump.status != 0);
 }
 
-static void print_loss(FILE *out, uint64_t count, const char *cause)
+static void print_loss(FILE *out, uint64_t count, const char *what, const char *cause)
 {
     if (count != 0)
-        (void)fprintf(out, "    %" PRIu64 " samples lost: %s\n", count, cause);
+        (void)fprintf(out, "    %" PRIu64 " %s lost: %s\n", count, what, cause);
 }
 
 static void print_losses(FILE *out, const struct simpler_scope_stats_result *s)
 {
-    print_loss(out, s->dropped_no_free, "no free buffer");
-    print_loss(out, s->dropped_ready_full, "ready queue full");
-    print_loss(out, s->dropped_too_deep, "scopes deeper than 63");
-    print_loss(out, s->write_failed, "the file could not be written");
+    print_loss(out, s->dropped_no_free, "samples", "no free buffer");
+    print_loss(out, s->dropped_ready_full, "samples", "ready queue full");
+    print_loss(out, s->dropped_too_deep, "samples", "scopes deeper than 63");
+    print_loss(out, s->write_failed, "samples", "the file could not be written");
     if (s->has_file && !s->counts_known)
         (void)fputs("    how many the device dropped is not known\n", out);
     if (s->refused_epoch != 0)
@@ -88,13 +89,60 @@ static void print_peaks(FILE *out, const struct simpler_scope_model *m)
     free(text);
 }
 
-void simpler_run_diagnostics_text(FILE *out, const struct simpler_run_diagnostics *d,
-                                  const struct simpler_run_result *result, bool peaks)
+static uint64_t dropped(const struct simpler_args_dump_result *a)
 {
-    const struct simpler_scope_stats_result *s = &result->scope_stats;
+    return a->dropped_no_free + a->dropped_ready_full + a->dropped_arena + a->write_failed;
+}
 
-    if (!s->enabled)
-        return;
+static const char *amount(uint64_t bytes, char text[32])
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    double value = (double)bytes;
+    int unit = 0;
+
+    while (value >= 1024 && unit < 4) {
+        value /= 1024;
+        unit++;
+    }
+    (void)snprintf(text, 32, "%.*f %s", unit == 0 ? 0 : 1, value, units[unit]);
+    return text;
+}
+
+static void print_args_dump(FILE *out, const struct simpler_args_dump_result *a)
+{
+    char bytes[32];
+
+    if (a->has_manifest)
+        (void)fprintf(out,
+                      "  args dump %s: %" PRIu64 " records, %s of payload, capture took %.3f ms, "
+                      "%" PRIu64 " dropped, %" PRIu64 " truncated, in %s\n",
+                      a->status == 0 ? "complete" : "INCOMPLETE", a->records,
+                      amount(a->payload_bytes, bytes), (double)a->capture_ns / 1e6, dropped(a),
+                      a->truncated, a->path);
+    else if (a->status != 0)
+        (void)fprintf(out, "  args dump MISSING: %s%s%s\n", simpler_status_text(a->status),
+                      a->path[0] != '\0' ? ": nothing whole in " : "", a->path);
+    else if (a->level == 1)
+        (void)fputs("  args dump: nothing was asked for: no task that ran has an argument marked "
+                    "by simpler_task_args_dump; --dump-args 2 dumps every task\n",
+                    out);
+    else
+        (void)fputs("  args dump: no task with an argument ran, so there is nothing to dump\n",
+                    out);
+    print_loss(out, a->dropped_no_free, "records", "no free buffer");
+    print_loss(out, a->dropped_ready_full, "records", "ready queue full");
+    print_loss(out, a->dropped_arena, "records", "the host did not take the payload");
+    print_loss(out, a->write_failed, "records", "the disk did not take them");
+    if (a->has_manifest && !a->counts_known)
+        (void)fputs("    how many the device dropped is not known\n", out);
+    if (a->refused_epoch != 0)
+        (void)fprintf(out, "    %" PRIu64 " records of another run were refused\n",
+                      a->refused_epoch);
+}
+
+static void print_scope_stats(FILE *out, const struct simpler_run_diagnostics *d,
+                              const struct simpler_scope_stats_result *s, bool peaks)
+{
     if (s->has_file)
         (void)fprintf(out, "  scope stats %s: %" PRIu64 " samples in %s\n",
                       s->status == 0 ? "complete" : "INCOMPLETE", s->records, s->path);
@@ -106,6 +154,15 @@ void simpler_run_diagnostics_text(FILE *out, const struct simpler_run_diagnostic
         (void)fprintf(out, "  report in %s\n", d->page);
     if (peaks && d->scope_stats != NULL)
         print_peaks(out, d->scope_stats);
+}
+
+void simpler_run_diagnostics_text(FILE *out, const struct simpler_run_diagnostics *d,
+                                  const struct simpler_run_result *result, bool peaks)
+{
+    if (result->scope_stats.enabled)
+        print_scope_stats(out, d, &result->scope_stats, peaks);
+    if (result->args_dump.level != 0)
+        print_args_dump(out, &result->args_dump);
 }
 
 static void write_peak(struct simpler_json_writer *w, const struct simpler_scope_model *m,
@@ -136,14 +193,10 @@ static void write_peaks(struct simpler_json_writer *w, const struct simpler_scop
     simpler_json_writer_close(w, ']');
 }
 
-void simpler_run_diagnostics_json(struct simpler_json_writer *w,
-                                  const struct simpler_run_diagnostics *d,
-                                  const struct simpler_run_result *result)
+static void write_scope_stats(struct simpler_json_writer *w,
+                              const struct simpler_run_diagnostics *d,
+                              const struct simpler_scope_stats_result *s)
 {
-    const struct simpler_scope_stats_result *s = &result->scope_stats;
-
-    if (!s->enabled)
-        return;
     simpler_json_writer_open(w, "scope_stats", '{');
     simpler_json_writer_bool(w, "complete", s->status == 0);
     simpler_json_writer_string(w, "status_name", simpler_status_name(s->status));
@@ -159,4 +212,34 @@ void simpler_run_diagnostics_json(struct simpler_json_writer *w,
     if (d->scope_stats != NULL)
         write_peaks(w, d->scope_stats);
     simpler_json_writer_close(w, '}');
+}
+
+static void write_args_dump(struct simpler_json_writer *w, const struct simpler_args_dump_result *a)
+{
+    simpler_json_writer_open(w, "args_dump", '{');
+    simpler_json_writer_u64(w, "level", (uint64_t)a->level);
+    simpler_json_writer_bool(w, "complete", a->status == 0);
+    simpler_json_writer_string(w, "status_name", simpler_status_name(a->status));
+    simpler_json_writer_string(w, "directory", a->has_manifest ? a->path : NULL);
+    simpler_json_writer_u64(w, "records", a->records);
+    simpler_json_writer_u64(w, "payload_bytes", a->payload_bytes);
+    simpler_json_writer_u64(w, "capture_ns", a->capture_ns);
+    simpler_json_writer_u64(w, "truncated", a->truncated);
+    simpler_json_writer_bool(w, "counts_known", a->counts_known != 0);
+    simpler_json_writer_u64(w, "dropped_no_free", a->dropped_no_free);
+    simpler_json_writer_u64(w, "dropped_ready_full", a->dropped_ready_full);
+    simpler_json_writer_u64(w, "dropped_arena", a->dropped_arena);
+    simpler_json_writer_u64(w, "write_failed", a->write_failed);
+    simpler_json_writer_u64(w, "refused_epoch", a->refused_epoch);
+    simpler_json_writer_close(w, '}');
+}
+
+void simpler_run_diagnostics_json(struct simpler_json_writer *w,
+                                  const struct simpler_run_diagnostics *d,
+                                  const struct simpler_run_result *result)
+{
+    if (result->scope_stats.enabled)
+        write_scope_stats(w, d, &result->scope_stats);
+    if (result->args_dump.level != 0)
+        write_args_dump(w, &result->args_dump);
 }

@@ -27,7 +27,7 @@ bool simpler_run_diagnostics_incomplete(const struct simpler_run_result *result)
 /* Lines for the summary, each with an indent; the table of peaks when @peaks. */
 void simpler_run_diagnostics_text(FILE *out, const struct simpler_run_diagnostics *d,
                                   const struct simpler_run_result *result, bool peaks);
-/* The key "scope_stats", when it was on. */
+/* The keys "scope_stats" and "args_dump", each when it was on. */
 void simpler_run_diagnostics_json(struct simpler_json_writer *w,
                                   const struct simpler_run_diagnostics *d,
                                   const struct simpler_run_result *result);

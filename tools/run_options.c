@@ -47,6 +47,9 @@ const char simpler_run_options_help[] =
     "  --tensormap N          entries of the tensormap\n"
     "diagnostics\n"
     "  --enable-scope-stats   peaks of every resource for each scope, with a report\n"
+    "  --dump-args [N]        what every task saw: 1 what the scene has marked (also\n"
+    "                         without N), 2 everything, 3 as 2 with the bytes of marked\n"
+    "                         tensors alone, 0 nothing; `simpler dump-viewer` shows it\n"
     "output\n"
     "  --out DIR              where diagnostics go, in place of `outputs`\n"
     "  --log-level LEVEL      debug, info, timing, warn, error, none (warn)\n"
@@ -298,6 +301,17 @@ static bool apply_scope_stats(struct simpler_run_options *o, const char *value, 
     return true;
 }
 
+/* @value NULL: the option stands alone. */
+static bool apply_dump_args(struct simpler_run_options *o, const char *value, char *why)
+{
+    uint64_t level = 1;
+
+    if (value != NULL && !number(value, 0, 3, &level, why))
+        return false;
+    o->config.enable_dump_args = (uint32_t)level;
+    return true;
+}
+
 /* ---- output ---- */
 
 static bool apply_out(struct simpler_run_options *o, const char *value, char *why)
@@ -339,32 +353,34 @@ struct option_row {
     const char *letter; /* NULL: none */
     bool takes_value;
     apply_fn apply;
+    bool may_stand_alone; /* the next word is its value only when all digits */
 };
 
 static const struct option_row rows[] = {
-    {"--platform", "-p", true, apply_platform},
-    {"--device", "-d", true, apply_device},
-    {"--case", NULL, true, apply_case},
-    {"--manual", NULL, true, apply_manual},
-    {"--param", NULL, true, apply_param},
-    {"--rounds", NULL, true, apply_rounds},
-    {"--exitfirst", "-x", false, apply_exit_first},
-    {"--skip-golden", NULL, false, apply_skip_golden},
-    {"--aicpu-threads", NULL, true, apply_threads},
-    {"--clusters", NULL, true, apply_clusters},
-    {"--exec", NULL, true, apply_exec},
-    {"--hazards", NULL, true, apply_hazards},
-    {"--check-hazards", NULL, false, apply_check_hazards},
-    {"--deadline", NULL, true, apply_deadline},
-    {"--ring-task-window", NULL, true, apply_window},
-    {"--ring-heap", NULL, true, apply_heap},
-    {"--ring-dep-pool", NULL, true, apply_pool},
-    {"--tensormap", NULL, true, apply_tensormap},
-    {"--enable-scope-stats", NULL, false, apply_scope_stats},
-    {"--out", NULL, true, apply_out},
-    {"--log-level", NULL, true, apply_log_level},
-    {"--json", NULL, false, apply_json},
-    {"--quiet", NULL, false, apply_quiet},
+    {"--platform", "-p", true, apply_platform, false},
+    {"--device", "-d", true, apply_device, false},
+    {"--case", NULL, true, apply_case, false},
+    {"--manual", NULL, true, apply_manual, false},
+    {"--param", NULL, true, apply_param, false},
+    {"--rounds", NULL, true, apply_rounds, false},
+    {"--exitfirst", "-x", false, apply_exit_first, false},
+    {"--skip-golden", NULL, false, apply_skip_golden, false},
+    {"--aicpu-threads", NULL, true, apply_threads, false},
+    {"--clusters", NULL, true, apply_clusters, false},
+    {"--exec", NULL, true, apply_exec, false},
+    {"--hazards", NULL, true, apply_hazards, false},
+    {"--check-hazards", NULL, false, apply_check_hazards, false},
+    {"--deadline", NULL, true, apply_deadline, false},
+    {"--ring-task-window", NULL, true, apply_window, false},
+    {"--ring-heap", NULL, true, apply_heap, false},
+    {"--ring-dep-pool", NULL, true, apply_pool, false},
+    {"--tensormap", NULL, true, apply_tensormap, false},
+    {"--enable-scope-stats", NULL, false, apply_scope_stats, false},
+    {"--dump-args", NULL, true, apply_dump_args, true},
+    {"--out", NULL, true, apply_out, false},
+    {"--log-level", NULL, true, apply_log_level, false},
+    {"--json", NULL, false, apply_json, false},
+    {"--quiet", NULL, false, apply_quiet, false},
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
@@ -394,6 +410,11 @@ static int unknown_option(const char *arg)
         simpler_nearest_list(word, names, ROWS, list, sizeof(list)));
 }
 
+static bool is_all_digits(const char *word)
+{
+    return word[0] != '\0' && strspn(word, "0123456789") == strlen(word);
+}
+
 /* Applies argv[*at] and moves *at to the last argument that it used. */
 static int take_option(struct simpler_run_options *o, int argc, char **argv, int *at)
 {
@@ -408,7 +429,10 @@ static int take_option(struct simpler_run_options *o, int argc, char **argv, int
         return simpler_commands_usage_error("run", "%s takes no value", row->name);
     if (value != NULL)
         value++;
-    if (value == NULL && row->takes_value) {
+    if (value == NULL && row->may_stand_alone) {
+        if (*at + 1 < argc && is_all_digits(argv[*at + 1]))
+            value = argv[++*at];
+    } else if (value == NULL && row->takes_value) {
         if (*at + 1 >= argc)
             return simpler_commands_usage_error("run", "%s needs a value", row->name);
         value = argv[++*at];

@@ -120,6 +120,8 @@ static int resolve_config(struct simpler_run_case *c, const struct simpler_scene
         config->check_hazards = 1;
     if (given->enable_scope_stats != 0)
         config->enable_scope_stats = 1;
+    if (given->enable_dump_args != 0)
+        config->enable_dump_args = given->enable_dump_args;
     config->output_prefix = options->out_dir; /* each round gets a place below */
     if (given->deadline_ns != 0)
         config->deadline_ns = given->deadline_ns;

@@ -16,6 +16,7 @@ static void write_config(struct simpler_json_writer *w, const struct simpler_cal
     simpler_json_writer_bool(w, "check_hazards", c->check_hazards != 0);
     simpler_json_writer_u64(w, "deadline_ns", c->deadline_ns);
     simpler_json_writer_bool(w, "enable_scope_stats", c->enable_scope_stats != 0);
+    simpler_json_writer_u64(w, "enable_dump_args", c->enable_dump_args);
     simpler_json_writer_list(w, "ring_task_window", env->ring_task_window, CHIP_MAX_RING_DEPTH);
     simpler_json_writer_list(w, "ring_heap", env->ring_heap, CHIP_MAX_RING_DEPTH);
     simpler_json_writer_list(w, "ring_dep_pool", env->ring_dep_pool, CHIP_MAX_RING_DEPTH);

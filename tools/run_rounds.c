@@ -154,7 +154,8 @@ int simpler_run_rounds(struct simpler_run_summary *summary, struct simpler_worke
     for (uint32_t i = 0; go_on && i < summary->plan->count; i++) {
         struct simpler_run_record *record = &summary->records[i];
         record->plan = &summary->plan->cases[i];
-        if (record->plan->config.enable_scope_stats != 0) {
+        if (record->plan->config.enable_scope_stats != 0 ||
+            record->plan->config.enable_dump_args != 0) {
             int rc = simpler_run_output_make(summary->options, summary->scene->name,
                                              record->plan->scene_case->name, prefix);
             if (rc != 0)

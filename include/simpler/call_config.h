@@ -41,18 +41,24 @@ enum simpler_exec {
 
 /** How one run is done; zeros are defaults (SIMPLER_CALL_CONFIG_INIT). */
 struct simpler_call_config {
-    uint32_t aicpu_thread_num; /**< device threads; 0: the CPUs that may be used, at least 2 */
-    uint32_t cluster_count;    /**< clusters of 1 AIC and 2 AIV; 0: 8 */
-    uint32_t hazards;          /**< enum simpler_hazards */
-    uint32_t exec;             /**< enum simpler_exec */
-    uint32_t check_hazards;    /**< 1: with raw, report every unordered pair */
+    uint32_t aicpu_thread_num;   /**< device threads; 0: the CPUs that may be used, at least 2 */
+    uint32_t cluster_count;      /**< clusters of 1 AIC and 2 AIV; 0: 8 */
+    uint32_t hazards;            /**< enum simpler_hazards */
+    uint32_t exec;               /**< enum simpler_exec */
+    uint32_t check_hazards;      /**< 1: with raw, report every unordered pair */
     uint32_t enable_scope_stats; /**< 1: resource peaks of each scope, see output_prefix */
-    uint64_t deadline_ns;        /**< the run is canceled after this time; 0: never */
+    /**
+     * Args dump: 0 off; 1 what simpler_task_args_dump has selected; 2 every tensor and
+     * scalar of every task; 3 as 2, with the bytes of selected tensors alone.
+     */
+    uint32_t enable_dump_args;
+    uint64_t deadline_ns; /**< the run is canceled after this time; 0: never */
     struct simpler_runtime_env runtime_env;
     /**
      * Directory for what diagnostics write, created when missing; required when
      * one is on, at most 1023 bytes.  Scope stats write scope_stats/scope_stats.jsonl
-     * there.  Must stay valid during the run.
+     * there, a dump args_dump/args_dump.json and args_dump/args.bin.  Must stay valid
+     * during the run.
      */
     const char *output_prefix;
 };

@@ -17,6 +17,11 @@
 extern "C" {
 #endif
 
+/** 0: what a dump selects is not kept; the same for the library and its users. */
+#ifndef SIMPLER_DFX
+#define SIMPLER_DFX 1
+#endif
+
 #define SIMPLER_MAX_TENSORS 32
 #define SIMPLER_MAX_SCALARS 16
 
@@ -52,6 +57,9 @@ enum simpler_task_args_error {
     SIMPLER_ARGS_BAD_TENSOR,
     SIMPLER_ARGS_DEPENDENCIES_TWICE,
     SIMPLER_ARGS_SCALAR_RANGE,
+    SIMPLER_ARGS_DUMP_NOTHING,
+    SIMPLER_ARGS_DUMP_UNKNOWN,
+    SIMPLER_ARGS_DUMP_NULL,
     SIMPLER_ARGS_ERROR_NUM
 };
 
@@ -68,8 +76,12 @@ struct simpler_task_args {
     uint32_t dependency_count;
     const struct simpler_task_id *dependency; /**< borrowed until the submit */
     const uint8_t *dependency_kind;           /**< NULL: WAIT and RETAIN each */
-    const void *tensor[SIMPLER_MAX_TENSORS];  /**< simpler_tensor or, OUTPUT, create_info */
-    uint8_t use[SIMPLER_MAX_TENSORS];         /**< enum simpler_tensor_use */
+#if SIMPLER_DFX
+    uint64_t dump_mask;      /**< bit an argument: tensors, then scalars */
+    uint64_t dump_ambiguous; /**< bit a scalar: selected by an address that was added twice */
+#endif
+    const void *tensor[SIMPLER_MAX_TENSORS]; /**< simpler_tensor or, OUTPUT, create_info */
+    uint8_t use[SIMPLER_MAX_TENSORS];        /**< enum simpler_tensor_use */
     uint8_t scalar_dtype[SIMPLER_MAX_SCALARS];
     uint64_t scalar[SIMPLER_MAX_SCALARS];
     const void *scalar_source[SIMPLER_MAX_SCALARS]; /**< address it was added from */
@@ -86,6 +98,10 @@ static inline void simpler_task_args_reset(struct simpler_task_args *args)
     args->dependency_count = 0;
     args->dependency = NULL;
     args->dependency_kind = NULL;
+#if SIMPLER_DFX
+    args->dump_mask = 0;
+    args->dump_ambiguous = 0;
+#endif
 }
 
 static inline void simpler_task_args_set_error(struct simpler_task_args *args, uint32_t error,
@@ -206,10 +222,37 @@ SIMPLER_API void simpler_task_args_set_dependencies_with_kinds(struct simpler_ta
                                                                const uint8_t *kinds,
                                                                uint32_t count);
 
+/**
+ * Select arguments for the args dump (levels 1 and 3 of enable_dump_args) by the
+ * addresses that they were added from: tensors, create-infos and scalars, mixed;
+ * several calls add up.  The first match counts; a scalar's address that was
+ * added twice is marked ambiguous.  An address that is not of this object, or
+ * NULL, makes the submit fail, whatever the level.
+ *
+ *     simpler_task_args_dump(&args, &x, &z, &scale);
+ */
+SIMPLER_API void simpler_task_args_dump_list(struct simpler_task_args *args,
+                                             const void *const *addresses, size_t count);
+/** Selects everything that was added so far; nothing is an error. */
+SIMPLER_API void simpler_task_args_dump_all(struct simpler_task_args *args);
+
+#ifndef __cplusplus
+#define simpler_task_args_dump(args, ...)                                   \
+    simpler_task_args_dump_list((args), (const void *const[]){__VA_ARGS__}, \
+                                sizeof((const void *const[]){__VA_ARGS__}) / sizeof(void *))
+#endif
+
 /** One sentence on an enum simpler_task_args_error; names the limit where there is one. */
 SIMPLER_API const char *simpler_task_args_error_text(uint32_t error);
 
 #ifdef __cplusplus
+}
+
+template <class... Args>
+inline void simpler_task_args_dump(struct simpler_task_args *args, const Args *...addresses)
+{
+    const void *const list[] = {addresses...};
+    simpler_task_args_dump_list(args, list, sizeof...(Args));
 }
 #endif
 #endif

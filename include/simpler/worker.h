@@ -36,13 +36,27 @@ struct simpler_callable {
     uint32_t expected_arg_count; /**< fewer tensors + scalars make the run fail; 0: any */
 };
 
+/**
+ * Sizes of the args dump, each thread's own; 0 is the default.  A thread's arena
+ * has the product of the three (128 MiB): a tensor that is larger is truncated.
+ */
+struct simpler_dump_config {
+    uint32_t records_per_buffer; /**< 256 */
+    uint32_t buffers_per_thread; /**< 8 */
+    uint64_t avg_tensor_bytes;   /**< 64 KiB */
+};
+
 struct simpler_worker_config {
     const char *platform; /**< NULL: "cpu" */
     int device_id;        /**< 0 */
+    struct simpler_dump_config dump;
 };
 #define SIMPLER_WORKER_CONFIG_INIT \
     {                              \
-        NULL, 0                    \
+        NULL, 0,                   \
+        {                          \
+            0, 0, 0                \
+        }                          \
     }
 
 /** High-water marks of one ring. */
@@ -89,6 +103,27 @@ struct simpler_scope_stats_result {
     char path[1088];
 };
 
+/**
+ * What the args dump of a run came to.  The run's own status does not depend on it.
+ * Counts of losses are of records, by cause; they are 0 when counts_known is 0.
+ */
+struct simpler_args_dump_result {
+    int level;        /**< that was asked for; 0: off */
+    int status;       /**< 0: whole; SIMPLER_EPARTIAL or why there is no manifest */
+    int has_manifest; /**< 1: args_dump.json is in @path; 0 with status 0: no record was made */
+    int counts_known;
+    uint64_t records;
+    uint64_t payload_bytes; /**< of args.bin */
+    uint64_t capture_ns;    /**< time that capture took, summed over the threads */
+    uint64_t truncated;
+    uint64_t dropped_no_free;
+    uint64_t dropped_ready_full;
+    uint64_t dropped_arena;
+    uint64_t write_failed; /**< the disk did not take them */
+    uint64_t refused_epoch;
+    char path[1088]; /**< the directory args_dump */
+};
+
 /** How a run ended; @message is empty when it passed. */
 struct simpler_run_result {
     int status; /**< 0, minus a device code, or SIMPLER_E* */
@@ -98,6 +133,7 @@ struct simpler_run_result {
     struct simpler_run_stats stats;
     char message[2048]; /**< lines for machine, human and remedy, newline-separated */
     struct simpler_scope_stats_result scope_stats;
+    struct simpler_args_dump_result args_dump;
 };
 
 /**
@@ -105,7 +141,8 @@ struct simpler_run_result {
  *
  * @param config  NULL for the defaults; strings are copied
  * @param out     the worker, owned by the caller until simpler_worker_close
- * @retval SIMPLER_EINVAL   out is NULL, the device id is none of the platform's
+ * @retval SIMPLER_EINVAL   out is NULL, the device id is none of the platform's, sizes of
+ *                          the dump that make an arena of more than 2^44 bytes
  * @retval SIMPLER_ENOENT   no such platform (the log lists the names)
  * @retval SIMPLER_ENOSYS   a platform that this host does not have
  * @retval SIMPLER_ENOMEM   out of memory

@@ -41,7 +41,10 @@
     X(DRAIN_BEFORE_RELEASE)      \
     X(COLLECTOR_BEFORE_COLLECT)  \
     X(REPLENISH_BEFORE_STOCK)    \
-    X(SCOPE_FILE_WRITE)
+    X(SCOPE_FILE_WRITE)          \
+    X(DUMP_BIN_WRITE)            \
+    X(DUMP_SPOOL_WRITE)          \
+    X(DUMP_MANIFEST_WRITE)
 
 enum simpler_testpoint {
 #define X(NAME) SIMPLER_TESTPOINT_##NAME,

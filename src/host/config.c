@@ -208,7 +208,9 @@ static int resolve_device(const struct simpler_platform *platform, struct simple
                    message_bytes) ||
         !is_choice("check_hazards", c->check_hazards, 1, "0 or 1", message, message_bytes) ||
         !is_choice("enable_scope_stats", c->enable_scope_stats, 1, "0 or 1", message,
-                   message_bytes))
+                   message_bytes) ||
+        !is_choice("enable_dump_args", c->enable_dump_args, 3,
+                   "0 (off), 1 (partial), 2 (full) or 3 (hybrid)", message, message_bytes))
         return SIMPLER_EINVAL;
     if (c->hazards == SIMPLER_HAZARDS_DEFAULT)
         c->hazards = platform->default_hazards;
@@ -219,11 +221,12 @@ static int check_prefix(const struct simpler_call_config *c, char *message, size
 {
     const char *prefix = c->output_prefix != NULL ? c->output_prefix : "";
 
-    if (c->enable_scope_stats == 0)
+    if (c->enable_scope_stats == 0 && c->enable_dump_args == 0)
         return 0;
     if (prefix[0] == '\0') {
         (void)snprintf(message, message_bytes,
-                       "output_prefix must be set when a diagnostic is on (enable_scope_stats)");
+                       "output_prefix must be set when a diagnostic is on (%s)",
+                       c->enable_scope_stats != 0 ? "enable_scope_stats" : "enable_dump_args");
         return SIMPLER_EINVAL;
     }
     if (strlen(prefix) > SIMPLER_CONFIG_PREFIX_MAX) {

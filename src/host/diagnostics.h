@@ -12,9 +12,12 @@
 #include "tmr/device.h"
 
 struct simpler_scope_stats_collector;
+struct simpler_args_dump_collector;
 
 struct simpler_diagnostics {
     struct simpler_scope_stats_collector *scope_stats; /* NULL until a run asks for it */
+    struct simpler_args_dump_collector *args_dump;     /* likewise; remade for more threads */
+    struct simpler_dump_config dump;                   /* its sizes, from the worker's config */
 };
 
 /* Zeroed is allowed.  The device is closed already. */

@@ -77,6 +77,24 @@ static int find_platform(const struct simpler_worker_config *config,
     return 0;
 }
 
+/* What the collection framework can hold. */
+static int check_dump(const struct simpler_dump_config *dump)
+{
+    uint64_t product;
+
+    if (dump->records_per_buffer <= 1u << 20 && dump->buffers_per_thread <= 1u << 10 &&
+        dump->avg_tensor_bytes <= (uint64_t)1 << 40 &&
+        !__builtin_mul_overflow((uint64_t)(dump->records_per_buffer | 1) *
+                                    (dump->buffers_per_thread | 1),
+                                dump->avg_tensor_bytes | 1, &product) &&
+        product <= (uint64_t)1 << 44)
+        return 0;
+    SIMPLER_ERROR("open: dump sizes of %" PRIu32 " records, %" PRIu32 " buffers and %" PRIu64
+                  " bytes; legal are up to 2^20, 2^10 and 2^40, their product up to 2^44",
+                  dump->records_per_buffer, dump->buffers_per_thread, dump->avg_tensor_bytes);
+    return SIMPLER_EINVAL;
+}
+
 static int acquire_all(struct simpler_worker *worker)
 {
     if (pthread_mutex_init(&worker->lock, NULL) != 0)
@@ -99,6 +117,8 @@ int simpler_worker_open(const struct simpler_worker_config *config, struct simpl
     }
     config = config != NULL ? config : &defaults;
     int rc = find_platform(config, &platform);
+    if (rc == 0)
+        rc = check_dump(&config->dump);
     if (rc != 0)
         return rc;
     struct simpler_worker *worker = simpler_alloc_zeroed(1, sizeof(*worker));
@@ -108,6 +128,7 @@ int simpler_worker_open(const struct simpler_worker_config *config, struct simpl
     }
     worker->platform = platform;
     worker->device_id = config->device_id;
+    worker->diagnostics.dump = config->dump;
     atomic_init(&worker->running, false);
     rc = acquire_all(worker);
     if (rc != 0) {
@@ -271,6 +292,9 @@ static int resolve(struct simpler_worker *worker, const char *name,
     run->env = resolved.runtime_env;
     if (resolved.enable_scope_stats != 0)
         run->enable_profiling_flag |= SIMPLER_PROFILING_SCOPE_STATS;
+    run->dump_args_level = resolved.enable_dump_args;
+    if (resolved.enable_dump_args != 0)
+        run->enable_profiling_flag |= SIMPLER_PROFILING_DUMP_ARGS;
     return 0;
 }
 

@@ -24,6 +24,12 @@ static const char *const error_texts[] = {
     [SIMPLER_ARGS_BAD_TENSOR] = "a tensor or create-info breaks the rules of its header",
     [SIMPLER_ARGS_DEPENDENCIES_TWICE] = "explicit dependencies were set twice",
     [SIMPLER_ARGS_SCALAR_RANGE] = "scalars were copied from beyond the end of the other arguments",
+    [SIMPLER_ARGS_DUMP_NOTHING] = "the dump selects all arguments, but none was added before",
+    [SIMPLER_ARGS_DUMP_UNKNOWN] =
+        "the dump selects an address from which no tensor, create-info or scalar was added (the "
+        "number is its place in the selection)",
+    [SIMPLER_ARGS_DUMP_NULL] =
+        "the dump selects the address NULL (the number is its place in the selection)",
 };
 _Static_assert(sizeof(error_texts) / sizeof(error_texts[0]) == SIMPLER_ARGS_ERROR_NUM,
                "each error has a text");
@@ -137,6 +143,87 @@ void simpler_task_args_set_dependencies_with_kinds(struct simpler_task_args *arg
         simpler_task_args_set_error(args, SIMPLER_ARGS_NULL, 0);
     set_dependencies(args, ids, kinds, count);
 }
+
+#if SIMPLER_DFX
+
+/* Payload index of the first argument that was added from @address, or -1. */
+static int find_argument(const struct simpler_task_args *args, const void *address)
+{
+    for (uint32_t i = 0; i < args->tensor_count; i++) {
+        if (args->tensor[i] == address)
+            return (int)i;
+    }
+    for (uint32_t k = 0; k < args->scalar_count; k++) {
+        if (args->scalar_source[k] == address)
+            return (int)(args->tensor_count + k);
+    }
+    return -1;
+}
+
+static bool is_scalar_again(const struct simpler_task_args *args, const void *address, uint32_t k)
+{
+    while (++k < args->scalar_count) {
+        if (args->scalar_source[k] == address)
+            return true;
+    }
+    return false;
+}
+
+/* Selects one argument; false when there is none. */
+static bool select_argument(struct simpler_task_args *args, const void *address)
+{
+    int at = find_argument(args, address);
+
+    if (at < 0)
+        return false;
+    args->dump_mask |= (uint64_t)1 << at;
+    if ((uint32_t)at >= args->tensor_count) {
+        uint32_t k = (uint32_t)at - args->tensor_count;
+        if (is_scalar_again(args, address, k))
+            args->dump_ambiguous |= (uint64_t)1 << k;
+    }
+    return true;
+}
+
+void simpler_task_args_dump_list(struct simpler_task_args *args, const void *const *addresses,
+                                 size_t count)
+{
+    for (size_t i = 0; i < count && args->error == SIMPLER_ARGS_OK; i++) {
+        if (addresses == NULL || addresses[i] == NULL)
+            simpler_task_args_set_error(args, SIMPLER_ARGS_DUMP_NULL, (uint32_t)i);
+        else if (!select_argument(args, addresses[i]))
+            simpler_task_args_set_error(args, SIMPLER_ARGS_DUMP_UNKNOWN, (uint32_t)i);
+    }
+}
+
+void simpler_task_args_dump_all(struct simpler_task_args *args)
+{
+    uint32_t count = args->tensor_count + args->scalar_count;
+
+    if (args->error != SIMPLER_ARGS_OK)
+        return;
+    if (count == 0)
+        simpler_task_args_set_error(args, SIMPLER_ARGS_DUMP_NOTHING, 0);
+    else
+        args->dump_mask |= ((uint64_t)1 << count) - 1;
+}
+
+#else
+
+void simpler_task_args_dump_list(struct simpler_task_args *args, const void *const *addresses,
+                                 size_t count)
+{
+    (void)args;
+    (void)addresses;
+    (void)count;
+}
+
+void simpler_task_args_dump_all(struct simpler_task_args *args)
+{
+    (void)args;
+}
+
+#endif
 
 const char *simpler_task_args_error_text(uint32_t error)
 {

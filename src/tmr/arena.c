@@ -25,6 +25,7 @@ static bool map_slots(struct simpler_arena *arena)
            map_array(&t->tier1, n, SIMPLER_TIER1_LINES * sizeof(*t->tier1)) &&
            map_array(&t->tier2, n, SIMPLER_TIER2_LINES * sizeof(*t->tier2)) &&
            map_array(&t->done, n, 1) && map_array(&t->retained, n, 1) &&
+           map_array(&t->dump, n, sizeof(*t->dump)) &&
            map_array(&arena->pending, n, sizeof(*arena->pending));
 }
 
@@ -80,6 +81,7 @@ void simpler_arena_close(struct simpler_arena *arena)
                              arena->env.ring_dep_pool[r] * sizeof(struct simpler_pool_edge));
     }
     simpler_memory_unmap(arena->pending, n * sizeof(*arena->pending));
+    simpler_memory_unmap(t->dump, n * sizeof(*t->dump));
     simpler_memory_unmap(t->retained, n);
     simpler_memory_unmap((void *)t->done, n);
     simpler_memory_unmap(t->tier2, n * SIMPLER_TIER2_LINES * sizeof(*t->tier2));

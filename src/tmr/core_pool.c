@@ -244,6 +244,7 @@ int simpler_core_pool_open(struct simpler_device *device, uint32_t clusters,
         core->type = i < clusters ? SIMPLER_CORE_AIC : SIMPLER_CORE_AIV;
         core->bit = i < clusters ? i : i - clusters;
         simpler_scheduler_init_thread(&core->thread, device, i);
+        core->thread.lane = device->thread_count + i;
         core->thread.global.sub_block_id = i < clusters ? 0 : (int32_t)(core->bit % 2);
         simpler_event_init(&core->wake);
         atomic_store_explicit(&core->mailbox, SIMPLER_NO_TASK, memory_order_relaxed);

@@ -16,6 +16,7 @@
 struct simpler_device;
 
 /* Bits of enable_profiling_flag, as the documents number them. */
+#define SIMPLER_PROFILING_DUMP_ARGS   (1u << 0)
 #define SIMPLER_PROFILING_SCOPE_STATS (1u << 4)
 
 /* One run, every default already resolved and every limit already checked. */
@@ -31,8 +32,16 @@ struct simpler_device_run {
     uint32_t run_epoch;             /* number of the run on its device, from 1 */
     uint32_t enable_profiling_flag; /* SIMPLER_PROFILING_* */
     uint64_t scope_stats_data_base; /* with that bit: the header that the host has made */
+    uint32_t dump_args_level;       /* with its bit: 1 to 3, for the host */
+    uint64_t dump_data_base;        /* with its bit */
     struct simpler_runtime_env env; /* no zeros */
 };
+
+/* Threads of such a run that may produce diagnostics; their lanes are 0 to this - 1. */
+static inline uint32_t simpler_device_lanes(const struct simpler_device_run *run)
+{
+    return run->thread_count + (run->exec == SIMPLER_EXEC_THREADS ? 3 * run->cluster_count : 0);
+}
 
 /* SIMPLER_ENOMEM. */
 int simpler_device_open(const struct simpler_platform *platform, struct simpler_device **out);

@@ -92,6 +92,7 @@ struct simpler_thread {
     /* The owner alone from here on. */
     _Alignas(SIMPLER_CACHE_LINE) struct simpler_device *device;
     uint32_t index;
+    uint32_t lane;       /* of diagnostics: unique among the threads of the device */
     uint32_t handed;     /* successor to run next, or SIMPLER_NO_TASK */
     uint32_t stack;      /* more ready tasks, linked by link[0], or SIMPLER_NO_TASK */
     uint64_t stack_ns;   /* their estimated time */
@@ -129,6 +130,7 @@ struct simpler_orch {
     bool all_private;    /* one thread: there is nobody to hand over to */
     bool never_private;  /* kernels run on core threads */
     bool scope_stats;    /* each scope boundary is told to the collector */
+    uint8_t dump_level;  /* of the args dump; 0: off */
     bool counting;       /* a ring, the pool or the map was too small: count what would do */
     uint32_t submit_seq; /* number of the submit, from 1; marks slots */
     uint64_t submitted;
@@ -183,6 +185,7 @@ struct simpler_device {
     struct simpler_estimates *estimates;
     const struct simpler_kernel *const *kernels; /* by func_id */
     uint32_t kernel_count;
+    uint8_t dump_level;             /* of the args dump; 0: off */
     struct simpler_thread *threads; /* the last one orchestrates */
     uint32_t thread_count;
     uint64_t spin_ticks;             /* how long an idle thread spins before it parks */

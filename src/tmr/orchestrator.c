@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "tmr/admission.h"
 #include "tmr/arena.h"
+#include "tmr/arg_capture.h"
 #include "tmr/core_pool.h"
 #include "tmr/fatal.h"
 #include "tmr/hazard_check.h"
@@ -180,10 +181,12 @@ void simpler_orchestrator_execute(struct simpler_device *device)
         simpler_hazard_check_open(&orch->check) != 0)
         (void)simpler_fatal_stop(orch, SIMPLER_ENOMEM);
     simpler_scope_sample_start(orch);
+    simpler_arg_capture_start(orch);
     orchestrate(orch);
     simpler_scope_sample_finish(orch);
     result->stats.orchestration_ns = simpler_clock_ns() - start;
     drain(orch);
+    simpler_arg_capture_finish(orch);
     result->stats.wall_ns = simpler_clock_ns() - start;
     fill_stats(orch, &result->stats);
     subtract_before(&result->stats, &before);

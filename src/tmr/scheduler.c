@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/testpoint.h"
+#include "tmr/arg_capture.h"
 #include "tmr/core_pool.h"
 #include "tmr/handover.h"
 #include "tmr/tensor_pack.h"
@@ -25,6 +26,7 @@ void simpler_scheduler_init_thread(struct simpler_thread *thread, struct simpler
     simpler_ready_queue_init(&thread->queue, 0);
     thread->device = device;
     thread->index = index;
+    thread->lane = index;
     thread->handed = SIMPLER_NO_TASK;
     thread->stack = SIMPLER_NO_TASK;
     thread->victim = device->thread_count - 1;
@@ -154,12 +156,37 @@ static void unpack_scalars(struct simpler_thread *thread, uint32_t number,
     }
 }
 
+SIMPLER_INLINE int run_kernel(struct simpler_thread *thread, uint32_t func_id)
+{
+    struct simpler_device *device = thread->device;
+    const struct simpler_kernel *kernel = device->kernels[func_id];
+
+    if (SIMPLER_LIKELY(thread->timing != 0 &&
+                       atomic_load_explicit(&device->estimates->ns[func_id],
+                                            memory_order_relaxed) != 0)) {
+        thread->timing--;
+        return kernel->fn(thread->args);
+    }
+    uint64_t start = simpler_clock_ticks();
+    int status = kernel->fn(thread->args);
+    simpler_handover_note(thread, func_id, simpler_clock_ticks() - start);
+    return status;
+}
+
+/* Everything before it is done, and nothing after it has been told that it is. */
+static SIMPLER_NOINLINE int run_captured(struct simpler_thread *thread, uint32_t number)
+{
+    simpler_arg_capture_before(thread, number);
+    int status = run_kernel(thread, thread->device->table.slot[number].func_id);
+    simpler_arg_capture_after(thread, number);
+    return status;
+}
+
 int simpler_scheduler_call(struct simpler_thread *thread, uint32_t number)
 {
     struct simpler_device *device = thread->device;
     const struct simpler_task_table *table = &device->table;
     const struct simpler_task_slot *slot = &table->slot[number];
-    const struct simpler_kernel *kernel = device->kernels[slot->func_id];
     struct simpler_line_cursor cursor = simpler_line_cursor_init(table, number);
 
     for (uint32_t i = 0; i < slot->tensor_count; i++) {
@@ -172,16 +199,9 @@ int simpler_scheduler_call(struct simpler_thread *thread, uint32_t number)
     /* The array is the kernel's own until it returns: the one before may have used it. */
     thread->args[SIMPLER_KERNEL_LOCAL_CONTEXT] = (int64_t)(uintptr_t)&thread->local;
     thread->args[SIMPLER_KERNEL_GLOBAL_CONTEXT] = (int64_t)(uintptr_t)&thread->global;
-    if (SIMPLER_LIKELY(thread->timing != 0 &&
-                       atomic_load_explicit(&device->estimates->ns[slot->func_id],
-                                            memory_order_relaxed) != 0)) {
-        thread->timing--;
-        return kernel->fn(thread->args);
-    }
-    uint64_t start = simpler_clock_ticks();
-    int status = kernel->fn(thread->args);
-    simpler_handover_note(thread, slot->func_id, simpler_clock_ticks() - start);
-    return status;
+    if (simpler_arg_capture_is_on(device))
+        return run_captured(thread, number);
+    return run_kernel(thread, slot->func_id);
 }
 
 /* The first failing kernel of the run is the one that is reported. */

@@ -8,6 +8,7 @@
 
 #include "base/testpoint.h"
 #include "tmr/admission.h"
+#include "tmr/arg_capture.h"
 #include "tmr/engine.h"
 #include "tmr/fatal.h"
 #include "tmr/handover.h"
@@ -406,6 +407,7 @@ SIMPLER_INLINE int submit(struct simpler_orch *orch, struct request *q)
         simpler_hazard_check_submit(orch->check, orch, q->args, number);
     find_producers(orch, q, simpler_task_id_of(&orch->device->table.slot[number]));
     fill_payload(orch, q, number, block);
+    simpler_arg_capture_submit(orch, q->args, number);
     status = simpler_linking_finish(orch, number);
     if (SIMPLER_UNLIKELY(status != 0))
         return refuse(orch, q, status);

@@ -113,6 +113,19 @@ struct simpler_pool_edge {
     uint32_t next;     /* link */
 };
 
+/*
+ * What an args dump needs of a task, apart from the slot: written by the
+ * orchestrator before it publishes the task, and touched in runs with a dump alone.
+ */
+struct simpler_task_dump {
+    _Alignas(SIMPLER_CACHE_LINE) uint64_t mask; /* selected arguments: tensors, then scalars */
+    uint32_t submit_seq;                        /* number of the submit in its run, from 1 */
+    uint16_t ambiguous;                         /* bit a scalar */
+    uint8_t scalar_dtype[SIMPLER_MAX_SCALARS];
+    uint8_t use[SIMPLER_MAX_TENSORS]; /* enum simpler_tensor_use */
+};
+_Static_assert(sizeof(struct simpler_task_dump) == 64, "one line a task");
+
 /* Every slot array of a device; indices are slot numbers. */
 struct simpler_task_table {
     struct simpler_task_slot *slot;
@@ -121,6 +134,7 @@ struct simpler_task_table {
     /* Written by completers (P7, release), read by the orchestrator (acquire): the task is done. */
     _Atomic uint8_t *done;
     uint8_t *retained; /* orchestrator alone: desc.last_consumer is in use */
+    struct simpler_task_dump *dump;
     struct simpler_pool_edge *pool[CHIP_MAX_RING_DEPTH];
 };
 

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A buffer's records go to the store, their payloads to the writer, which gives
+ * them their places in args.bin in the same order.  At the run's end the caller
+ * writes what is left and exports the manifest; on a full disk args.bin gives up
+ * room for it.
+ */
+#include "collect/args_dump/args_dump_collector.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/logger.h"
+#include "base/memory.h"
+#include "collect/args_dump/args_dump_export.h"
+#include "collect/args_dump/args_dump_store.h"
+#include "collect/args_dump/args_dump_writer.h"
+
+#define DIRECTORY  "/args_dump"
+#define BIN_NAME   "args.bin"
+#define MAX_SHARDS 2u
+_Static_assert(MAX_SHARDS <= ARGS_DUMP_MAX_SHARDS, "the store has a piece for each");
+/* What a manifest's entry takes, for the room that args.bin gives up. */
+#define ENTRY_BYTES 512u
+#define ATTEMPTS    4
+
+struct simpler_args_dump_collector {
+    struct simpler_prof_session *session;
+    struct simpler_prof_client client;
+    const struct simpler_transport_ops *transport;
+    struct args_dump_block *block;
+    struct simpler_region *arenas; /* one a lane */
+    uint32_t lane_count;
+    struct args_dump_writer writer;
+    struct args_dump_store store;
+
+    uint32_t run_epoch;
+    uint32_t level;
+    char path[ARGS_DUMP_PATH_BYTES]; /* the directory; empty: it is too long */
+    uint64_t *places[MAX_SHARDS];    /* of the payloads of the buffer that is collected */
+    _Atomic bool settling;           /* the caller is about to write what is left */
+
+    pthread_mutex_t lock; /* guards the rest; taken before any other */
+    bool lock_ready;
+    bool opened; /* tried; directory tells how it went */
+    bool bin_opened;
+    int directory;
+    int bin; /* -1: there is no args.bin */
+    int open_error;
+    uint64_t given_up; /* records of a run without directory */
+};
+
+/* ---- the directory ---- */
+
+/* Makes each directory of the path. */
+static int make_directories(const char *path)
+{
+    char part[ARGS_DUMP_PATH_BYTES];
+    size_t bytes = strlen(path);
+
+    memcpy(part, path, bytes + 1);
+    for (size_t i = 1; i <= bytes; i++) {
+        if (part[i] != '/' && part[i] != '\0')
+            continue;
+        part[i] = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            return SIMPLER_EIO;
+        part[i] = path[i];
+    }
+    return 0;
+}
+
+static void note_failure(struct simpler_args_dump_collector *c, const char *what)
+{
+    c->open_error = errno;
+    SIMPLER_ERROR("args dump: %s: %s: %s (errno %d)", c->path, what, strerror(errno), errno);
+}
+
+static void open_bin(struct simpler_args_dump_collector *c)
+{
+    if (c->bin_opened || c->directory < 0)
+        return;
+    c->bin_opened = true;
+    c->bin = openat(c->directory, BIN_NAME, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (c->bin < 0)
+        note_failure(c, "args.bin cannot be made");
+    else
+        simpler_args_dump_writer_set_file(&c->writer, c->bin);
+}
+
+/* With the first record: the directory, and args.bin at levels 1 and 2. */
+static void open_directory(struct simpler_args_dump_collector *c)
+{
+    if (c->opened)
+        return;
+    c->opened = true;
+    errno = ENAMETOOLONG;
+    if (c->path[0] == '\0' || make_directories(c->path) != 0 ||
+        (c->directory = open(c->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
+        note_failure(c, "the directory cannot be made");
+        return;
+    }
+    simpler_args_dump_store_start(&c->store, c->directory);
+    if (c->level != ARGS_DUMP_HYBRID)
+        open_bin(c);
+}
+
+static void close_directory(struct simpler_args_dump_collector *c)
+{
+    simpler_args_dump_writer_start(&c->writer);
+    if (c->bin >= 0)
+        (void)close(c->bin);
+    if (c->directory >= 0)
+        (void)close(c->directory);
+    c->bin = c->directory = -1;
+}
+
+/* ---- collecting ---- */
+
+static uint64_t count_payloads(const struct args_dump_record *records, uint32_t count)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        n += records[i].payload_size != 0;
+    return n;
+}
+
+/* Makes what the records need on the disk; false: there is no directory for them. */
+static bool ensure_files(struct simpler_args_dump_collector *c, uint32_t count, uint64_t payloads)
+{
+    (void)pthread_mutex_lock(&c->lock);
+    open_directory(c);
+    if (payloads != 0)
+        open_bin(c);
+    bool there = c->directory >= 0;
+    c->given_up += there ? 0 : count;
+    (void)pthread_mutex_unlock(&c->lock);
+    return there;
+}
+
+/* Gives the payloads of a buffer to the writer; places[] are theirs. */
+static void put_payloads(struct simpler_args_dump_collector *c, uint32_t lane,
+                         const struct args_dump_record *records, uint32_t count, uint64_t *places)
+{
+    const uint8_t *arena = c->arenas[lane].host;
+    uint64_t size = c->block->lanes[lane].arena_size;
+    bool wake = !atomic_load_explicit(&c->settling, memory_order_relaxed);
+
+    simpler_args_dump_writer_lock(&c->writer);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct args_dump_record *r = &records[i];
+        places[i] = UINT64_MAX;
+        if (r->payload_size != 0)
+            (void)simpler_args_dump_writer_put(&c->writer, lane, arena + r->payload_offset % size,
+                                               r->payload_size, &places[i]);
+    }
+    simpler_args_dump_writer_unlock(&c->writer, wake);
+}
+
+static void store_records(struct simpler_args_dump_collector *c, uint32_t shard,
+                          const struct args_dump_record *records, uint32_t count,
+                          const uint64_t *places)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct args_dump_record *r = simpler_args_dump_store_append(&c->store, shard);
+        if (r == NULL)
+            continue;
+        *r = records[i];
+        r->payload_offset = r->payload_size != 0 ? places[i] : 0;
+    }
+}
+
+static void collect(void *self, uint32_t shard, const struct simpler_prof_ready_entry *entry,
+                    const struct simpler_prof_buffer *buffer)
+{
+    struct simpler_args_dump_collector *c = self;
+    const struct args_dump_record *records = simpler_prof_records(buffer);
+    uint32_t count = atomic_load_explicit(&buffer->count, memory_order_acquire);
+    uint64_t payloads = count_payloads(records, count);
+
+    if (count == 0)
+        return;
+    if (!ensure_files(c, count, payloads)) {
+        simpler_args_dump_writer_give_up(&c->writer, entry->lane, (uint32_t)payloads);
+        return;
+    }
+    if (payloads != 0)
+        put_payloads(c, entry->lane, records, count, c->places[shard]);
+    store_records(c, shard, records, count, c->places[shard]);
+}
+
+static bool give_room(void *self)
+{
+    struct simpler_args_dump_collector *c = self;
+    uint64_t wanted = (simpler_args_dump_store_count(&c->store) + 100000) * ENTRY_BYTES;
+
+    return simpler_args_dump_writer_cut(&c->writer, wanted) != 0;
+}
+
+/* ---- life ---- */
+
+static int map_arenas(struct simpler_args_dump_collector *c, uint64_t bytes)
+{
+    c->arenas = simpler_alloc_zeroed(c->lane_count, sizeof(*c->arenas));
+    if (c->arenas == NULL)
+        return SIMPLER_ENOMEM;
+    for (uint32_t l = 0; l < c->lane_count; l++) {
+        int rc = c->transport->alloc((size_t)bytes, &c->arenas[l]);
+        if (rc != 0)
+            return rc;
+        c->block->lanes[l].arena_base = c->arenas[l].device;
+        c->block->lanes[l].arena_size = bytes;
+        simpler_event_init(&c->block->lanes[l].acked);
+    }
+    return 0;
+}
+
+static int acquire_all(struct simpler_args_dump_collector *c,
+                       const struct args_dump_collector_config *config)
+{
+    uint32_t records =
+        config->records_per_buffer != 0 ? config->records_per_buffer : ARGS_DUMP_RECORDS;
+    uint32_t buffers = config->buffers != 0 ? config->buffers : ARGS_DUMP_BUFFERS;
+    uint64_t average = config->avg_bytes != 0 ? config->avg_bytes : ARGS_DUMP_AVG_BYTES, arena;
+
+    if (__builtin_mul_overflow((uint64_t)records * buffers, average, &arena) || arena > (uint64_t)1
+                                                                                            << 44)
+        return SIMPLER_EINVAL;
+    c->client = (struct simpler_prof_client){
+        .name = "args dump",
+        .magic = ARGS_DUMP_MAGIC,
+        .kind_count = 1,
+        .client_bytes =
+            sizeof(struct args_dump_block) + config->lanes * sizeof(struct args_dump_lane),
+        .max_shards = MAX_SHARDS,
+        .buffers_per_lane = {buffers},
+        .collect = collect,
+    };
+    struct simpler_prof_session_config session = {
+        .client = &c->client,
+        .self = c,
+        .transport = config->transport,
+        .lane_count = config->lanes,
+        .ready_depth = ARGS_DUMP_READY_DEPTH,
+        .kind = {{sizeof(struct args_dump_record), records}},
+        .backstop_ns = config->backstop_ns,
+        .first_index = config->first_index,
+    };
+    c->lock_ready = pthread_mutex_init(&c->lock, NULL) == 0;
+    for (uint32_t s = 0; s < MAX_SHARDS; s++)
+        c->places[s] = simpler_alloc_zeroed(records, sizeof(*c->places[s]));
+    int rc = simpler_args_dump_writer_init(&c->writer);
+    if (!c->lock_ready || c->places[0] == NULL || c->places[1] == NULL)
+        rc = SIMPLER_ENOMEM;
+    if (rc == 0)
+        rc = simpler_prof_session_open(&session, &c->session);
+    if (rc != 0)
+        return rc;
+    c->block = simpler_prof_session_client_block(c->session);
+    c->writer.lanes = c->block->lanes;
+    c->writer.session = c->session;
+    c->writer.shard_count = config->lanes < MAX_SHARDS ? config->lanes : MAX_SHARDS;
+    return map_arenas(c, arena);
+}
+
+int simpler_args_dump_collector_open(const struct args_dump_collector_config *config,
+                                     struct simpler_args_dump_collector **out)
+{
+    struct simpler_args_dump_collector *c = simpler_alloc_aligned(1, sizeof(*c));
+
+    if (c == NULL)
+        return SIMPLER_ENOMEM;
+    c->transport = config->transport;
+    c->lane_count = config->lanes;
+    c->directory = c->bin = -1;
+    simpler_args_dump_store_init(&c->store);
+    c->store.make_room = give_room;
+    c->store.self = c;
+    if (config->spool_records != 0)
+        c->store.piece_records = c->store.run_records = config->spool_records;
+    int rc = acquire_all(c, config);
+    if (rc != 0) {
+        simpler_args_dump_collector_close(c);
+        return rc;
+    }
+    *out = c;
+    return 0;
+}
+
+void simpler_args_dump_collector_close(struct simpler_args_dump_collector *collector)
+{
+    struct simpler_args_dump_collector *c = collector;
+
+    if (c == NULL)
+        return;
+    if (c->writer.role_ready && c->writer.lock_ready)
+        close_directory(c);
+    simpler_args_dump_writer_fini(&c->writer);
+    if (c->session != NULL)
+        simpler_prof_session_close(c->session);
+    simpler_args_dump_store_fini(&c->store);
+    for (uint32_t l = 0; c->arenas != NULL && l < c->lane_count; l++) {
+        if (c->arenas[l].host != NULL)
+            c->transport->free(&c->arenas[l]);
+    }
+    simpler_alloc_free(c->arenas);
+    for (uint32_t s = 0; s < MAX_SHARDS; s++)
+        simpler_alloc_free(c->places[s]);
+    if (c->lock_ready)
+        (void)pthread_mutex_destroy(&c->lock);
+    simpler_alloc_free(c);
+}
+
+uint32_t simpler_args_dump_collector_lanes(const struct simpler_args_dump_collector *collector)
+{
+    return collector->lane_count;
+}
+
+uint64_t
+simpler_args_dump_collector_device_base(const struct simpler_args_dump_collector *collector)
+{
+    return simpler_prof_session_device_base(collector->session);
+}
+
+/* ---- a run ---- */
+
+/* What an earlier run left under this prefix would be taken for this one's. */
+static void remove_old(const struct simpler_args_dump_collector *c)
+{
+    static const char *const names[] = {ARGS_DUMP_MANIFEST, ARGS_DUMP_MANIFEST ".partial", BIN_NAME,
+                                        ".spool"};
+    char path[ARGS_DUMP_PATH_BYTES + 32];
+
+    for (size_t i = 0; c->path[0] != '\0' && i < sizeof(names) / sizeof(names[0]); i++) {
+        (void)snprintf(path, sizeof(path), "%s/%s", c->path, names[i]);
+        if (unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
+            SIMPLER_WARN("args dump: %s of an earlier run cannot be removed: %s", path,
+                         strerror(errno));
+    }
+}
+
+int simpler_args_dump_collector_admit(struct simpler_args_dump_collector *collector,
+                                      uint32_t run_epoch, const char *prefix, uint32_t level)
+{
+    struct simpler_args_dump_collector *c = collector;
+
+    close_directory(c);
+    simpler_args_dump_store_start(&c->store, -1);
+    c->run_epoch = run_epoch;
+    c->level = level;
+    c->opened = c->bin_opened = false;
+    atomic_store_explicit(&c->settling, false, memory_order_relaxed);
+    c->open_error = 0;
+    c->given_up = 0;
+    int n = snprintf(c->path, sizeof(c->path), "%s" DIRECTORY, prefix);
+    if (n < 0 || (size_t)n >= sizeof(c->path))
+        c->path[0] = '\0';
+    remove_old(c);
+    c->block->dump_args_level = level;
+    return simpler_prof_session_admit(c->session, run_epoch);
+}
+
+/* ---- the end ---- */
+
+static void add_lanes(const struct simpler_args_dump_collector *c, struct args_dump_outcome *out)
+{
+    for (uint32_t l = 0; l < c->lane_count; l++) {
+        struct args_dump_lane *lane = &c->block->lanes[l];
+        uint64_t records = atomic_load_explicit(&lane->records, memory_order_relaxed);
+        uint64_t truncated = atomic_load_explicit(&lane->truncated, memory_order_relaxed);
+        uint64_t dropped = atomic_load_explicit(&lane->arena_dropped, memory_order_relaxed);
+        out->capture_ns += atomic_load_explicit(&lane->capture_ns, memory_order_relaxed);
+        out->dropped_arena += dropped;
+        if (records != 0 || dropped != 0)
+            SIMPLER_INFO("args dump: run %" PRIu32 " thread %" PRIu32 ": %" PRIu64
+                         " records, %" PRIu64 " truncated, %" PRIu64 " dropped at the arena",
+                         c->run_epoch, l, records, truncated, dropped);
+    }
+}
+
+static void warn_notes(const struct simpler_args_dump_collector *c)
+{
+    static const char *const uses[] = {"add_input",  "add_create", "add_inout", "add_output",
+                                       "add_no_dep", "?",          "?",         "?"};
+    static const char *const directions[] = {"SCALAR", "IN", "OUT", "INOUT", "?", "?", "?", "?"};
+
+    for (uint32_t n = 0; n < ARGS_DUMP_NOTES; n++) {
+        uint64_t v = atomic_load_explicit(&c->block->notes[n], memory_order_relaxed);
+        uint64_t id = (v >> 56 & 255) << 32 | (v >> 24 & 0xffffffff);
+        uint32_t func = v >> 13 & 2047, arg = v >> 7 & 63;
+        if (v == 0)
+            continue;
+        if (n == 0)
+            SIMPLER_WARN("args dump: task 0x%016" PRIx64 " (kernel %" PRIu32 "): tensor %" PRIu32
+                         " was added by %s, but the kernel's signature says %s, which rules (the "
+                         "first of the run)",
+                         id, func, arg, uses[v >> 1 & 7], directions[v >> 4 & 7]);
+        else if (n == 1)
+            SIMPLER_WARN("args dump: task 0x%016" PRIx64 " (kernel %" PRIu32
+                         "): the signature ends before tensor %" PRIu32
+                         "; such tensors are not dumped (the first of the run)",
+                         id, func, arg);
+        else
+            SIMPLER_WARN("args dump: task 0x%016" PRIx64 " (kernel %" PRIu32 "): tensor %" PRIu32
+                         " has metadata that make no sense; such tasks are not dumped (the first "
+                         "of the run)",
+                         id, func, arg);
+    }
+}
+
+/* What the disk took of the payload; said once. */
+static void check_payload(struct simpler_args_dump_collector *c, struct args_dump_outcome *out)
+{
+    out->payload_bytes = c->writer.written;
+    if (c->writer.error == 0)
+        return;
+    SIMPLER_ERROR("args dump: %s/" BIN_NAME ": write failed: %s (errno %d): %" PRIu64 " of %" PRIu64
+                  " payload bytes are there",
+                  c->path, strerror(c->writer.error), c->writer.error, c->writer.written,
+                  c->writer.offset);
+}
+
+/* Tries until the disk has room for the manifest or args.bin has none to give. */
+static int export_manifest(struct simpler_args_dump_collector *c, struct args_dump_export *e)
+{
+    int rc = SIMPLER_EIO;
+
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        e->bin_bytes = c->bin >= 0 ? c->writer.written : 0;
+        rc = simpler_args_dump_export(e, &c->store);
+        if (rc != SIMPLER_EIO || e->error != ENOSPC)
+            return rc;
+        uint64_t wanted = attempt + 2 < ATTEMPTS
+                              ? (simpler_args_dump_store_count(&c->store) + 1) * ENTRY_BYTES
+                              : UINT64_MAX;
+        if (simpler_args_dump_writer_cut(&c->writer, wanted) == 0)
+            return rc;
+    }
+    return rc;
+}
+
+static int export_run(struct simpler_args_dump_collector *c, struct args_dump_outcome *out)
+{
+    struct args_dump_export e = {
+        .directory = c->directory, .level = c->level, .has_bin = c->bin >= 0};
+    uint64_t lost = atomic_load_explicit(&c->store.lost, memory_order_relaxed);
+    uint64_t records = simpler_args_dump_store_count(&c->store);
+
+    e.dropped_records = out->dropped_no_free + out->dropped_ready_full + out->dropped_arena + lost;
+    out->write_failed = lost;
+    int rc = export_manifest(c, &e);
+    check_payload(c, out);
+    simpler_args_dump_store_drop_spool(&c->store);
+    if (rc != 0) {
+        SIMPLER_ERROR("args dump: %s: no manifest: %s (errno %d); %" PRIu64 " records are lost",
+                      c->path, e.error != 0 ? strerror(e.error) : simpler_status_text(rc), e.error,
+                      records);
+        out->write_failed += records;
+        return rc;
+    }
+    out->has_manifest = true;
+    out->records = e.entries;
+    out->truncated = e.truncated;
+    return 0;
+}
+
+static bool is_whole(const struct simpler_args_dump_collector *c,
+                     const struct args_dump_outcome *out)
+{
+    return out->counts_known && out->dropped_no_free == 0 && out->dropped_ready_full == 0 &&
+           out->dropped_arena == 0 && out->write_failed == 0 && c->writer.error == 0 &&
+           c->open_error == 0;
+}
+
+static int settle_files(struct simpler_args_dump_collector *c, uint64_t received,
+                        struct args_dump_outcome *out)
+{
+    int rc = 0;
+
+    if (c->directory >= 0 && received != 0) {
+        rc = export_run(c, out);
+    } else if (c->given_up != 0) {
+        out->write_failed = c->given_up;
+        rc = SIMPLER_EIO;
+    }
+    if (rc != 0)
+        return rc;
+    return is_whole(c, out) ? 0 : SIMPLER_EPARTIAL;
+}
+
+int simpler_args_dump_collector_settle(struct simpler_args_dump_collector *collector,
+                                       const enum simpler_lane_end *ends,
+                                       struct args_dump_outcome *out)
+{
+    struct simpler_args_dump_collector *c = collector;
+    struct simpler_prof_accounting accounting = {0};
+    struct simpler_prof_verdict verdict = simpler_prof_decide(ends, c->lane_count);
+
+    atomic_store_explicit(&c->settling, true, memory_order_relaxed);
+    int rc = simpler_prof_session_quiesce(c->session, ends, &accounting);
+    memset(out, 0, sizeof(*out));
+    simpler_args_dump_writer_finish(&c->writer);
+    if (verdict.may_read && rc == 0) {
+        add_lanes(c, out);
+        warn_notes(c);
+        out->counts_known = accounting.known;
+        out->dropped_no_free = accounting.dropped_no_free;
+        out->dropped_ready_full = accounting.dropped_ready_full;
+    }
+    out->refused_epoch = accounting.refused_epoch;
+    out->status = settle_files(c, accounting.received, out);
+    memcpy(out->path, c->path, sizeof(out->path));
+    close_directory(c);
+    return out->status;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_COLLECT_ARGS_DUMP_STORE_H
+#define SIMPLER_COLLECT_ARGS_DUMP_STORE_H
+
+/*
+ * The records of a run: a piece of memory for each shard, and behind it the file
+ * `.spool`, made when the first piece is full.  Afterwards they are visited in
+ * the order of the manifest, in flat memory however many there are.
+ *
+ * Threads: shards append each for itself; the rest is one caller's.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collect/args_dump/args_dump_wire.h"
+
+#define ARGS_DUMP_MAX_SHARDS 4u
+
+struct args_dump_piece {
+    struct args_dump_record *records; /* NULL until the first append */
+    uint32_t count;
+};
+
+struct args_dump_store {
+    int directory; /* where the spool is made */
+    int spool;     /* -1: none yet */
+    _Atomic uint64_t spooled;
+    _Atomic uint64_t lost; /* records that found no room */
+    _Atomic int error;     /* errno of the first loss */
+    pthread_mutex_t lock;  /* guards the spool's making and growing */
+    /* Optional: makes room on a full disk; true: try again. */
+    bool (*make_room)(void *self);
+    void *self;
+    struct args_dump_piece piece[ARGS_DUMP_MAX_SHARDS];
+    uint32_t run_records; /* of one sorted run; 0: the default (tests set less) */
+    uint32_t piece_records;
+};
+
+/* Called for each record; may change it.  Non-zero ends the visit and is its result. */
+typedef int args_dump_visit_fn(void *context, struct args_dump_record *record);
+
+void simpler_args_dump_store_init(struct args_dump_store *store);
+/* Frees memory; the spool is closed. */
+void simpler_args_dump_store_fini(struct args_dump_store *store);
+/* Forgets the records; @directory for the next. */
+void simpler_args_dump_store_start(struct args_dump_store *store, int directory);
+/* Closes and removes the spool. */
+void simpler_args_dump_store_drop_spool(struct args_dump_store *store);
+
+/* Room for one record of the shard, or NULL when it is lost (and counted). */
+struct args_dump_record *simpler_args_dump_store_append(struct args_dump_store *store,
+                                                        uint32_t shard);
+uint64_t simpler_args_dump_store_count(const struct args_dump_store *store);
+
+/*
+ * Sorts; @see is called for each record in no order, then @visit in the order of
+ * the manifest: task, stage, argument, role.  Can be repeated.  SIMPLER_ENOMEM,
+ * SIMPLER_EIO, or what a function answered.
+ */
+int simpler_args_dump_store_visit(struct args_dump_store *store, args_dump_visit_fn *see,
+                                  int (*between)(void *context), args_dump_visit_fn *visit,
+                                  void *context);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_TMR_ARG_CAPTURE_H
+#define SIMPLER_TMR_ARG_CAPTURE_H
+
+/*
+ * The hooks of the args dump: one byte of the device decides whether anything
+ * else happens.  With SIMPLER_DFX=0 there are none.
+ */
+#include "tmr/engine.h"
+
+#if SIMPLER_DFX
+
+/* At the entry of a run, on the orchestrator's thread; and once every task is done. */
+void simpler_arg_capture_start(struct simpler_orch *orch);
+void simpler_arg_capture_finish(struct simpler_orch *orch);
+
+void simpler_arg_capture_note_submit(struct simpler_orch *orch,
+                                     const struct simpler_task_args *args, uint32_t number);
+/* Around the kernel, on the thread that runs it; its tensors are unpacked. */
+void simpler_arg_capture_before(struct simpler_thread *thread, uint32_t number);
+void simpler_arg_capture_after(struct simpler_thread *thread, uint32_t number);
+
+SIMPLER_INLINE bool simpler_arg_capture_is_on(const struct simpler_device *device)
+{
+    return SIMPLER_UNLIKELY(device->dump_level != 0);
+}
+
+/* The slot is filled, and not published yet. */
+SIMPLER_INLINE void simpler_arg_capture_submit(struct simpler_orch *orch,
+                                               const struct simpler_task_args *args,
+                                               uint32_t number)
+{
+    if (SIMPLER_UNLIKELY(orch->dump_level != 0))
+        simpler_arg_capture_note_submit(orch, args, number);
+}
+
+#else
+
+SIMPLER_INLINE void simpler_arg_capture_start(struct simpler_orch *orch)
+{
+    (void)orch;
+}
+SIMPLER_INLINE void simpler_arg_capture_finish(struct simpler_orch *orch)
+{
+    (void)orch;
+}
+SIMPLER_INLINE void simpler_arg_capture_before(struct simpler_thread *thread, uint32_t number)
+{
+    (void)thread;
+    (void)number;
+}
+SIMPLER_INLINE void simpler_arg_capture_after(struct simpler_thread *thread, uint32_t number)
+{
+    (void)thread;
+    (void)number;
+}
+SIMPLER_INLINE bool simpler_arg_capture_is_on(const struct simpler_device *device)
+{
+    (void)device;
+    return false;
+}
+SIMPLER_INLINE void simpler_arg_capture_submit(struct simpler_orch *orch,
+                                               const struct simpler_task_args *args,
+                                               uint32_t number)
+{
+    (void)orch;
+    (void)args;
+    (void)number;
+}
+
+#endif
+#endif
