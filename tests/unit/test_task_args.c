@@ -244,6 +244,79 @@ static void an_object_that_was_never_reset_is_an_error(void **state)
     assert_int_equal(never.scalar_count, UINT32_MAX);
 }
 
+/* AD-05, AD-06: what a dump selects, by address. */
+static void dump_selects_by_address(void **state)
+{
+    (void)state;
+    struct simpler_task_args args;
+    struct simpler_tensor second = {0};
+    float a = 1.0f, b = 1.0f;
+
+    simpler_task_args_reset(&args);
+    simpler_task_args_add_input(&args, &tensor);
+    simpler_task_args_add_create(&args, &info);
+    simpler_task_args_add_inout(&args, &tensor);
+    simpler_task_args_add_output(&args, &second);
+    simpler_task_args_dump(&args, &tensor);
+    assert_int_equal(args.dump_mask, 1); /* given twice: the first slot */
+    simpler_task_args_add_scalar(&args, SIMPLER_SCALAR(a));
+    simpler_task_args_add_scalar(&args, SIMPLER_SCALAR(b));
+    simpler_task_args_add_scalar(&args, SIMPLER_SCALAR(b));
+    simpler_task_args_dump(&args, &a, &info, &second);
+    assert_int_equal(args.dump_mask, 1 | 2 | 8 | 16); /* several calls add up */
+    assert_int_equal(args.dump_ambiguous, 0);
+    simpler_task_args_dump(&args, &b); /* equal value, another address */
+    assert_int_equal(args.dump_mask, 1 | 2 | 8 | 16 | 32);
+    assert_int_equal(args.dump_ambiguous, 2);
+    assert_int_equal(args.error, SIMPLER_ARGS_OK);
+    simpler_task_args_reset(&args);
+    assert_int_equal(args.dump_mask | args.dump_ambiguous, 0);
+}
+
+static void dump_all_selects_what_is_there(void **state)
+{
+    (void)state;
+    struct simpler_task_args args;
+    uint64_t raw[SIMPLER_MAX_SCALARS] = {0};
+
+    simpler_task_args_reset(&args);
+    simpler_task_args_add_input(&args, &tensor);
+    simpler_task_args_dump_all(&args);
+    simpler_task_args_add_input(&args, &tensor);
+    assert_int_equal(args.dump_mask, 1);
+    for (uint32_t i = 2; i < SIMPLER_MAX_TENSORS; i++)
+        simpler_task_args_add_input(&args, &tensor);
+    simpler_task_args_add_scalars(&args, raw, SIMPLER_MAX_SCALARS);
+    simpler_task_args_dump_all(&args); /* scalars without an address too */
+    assert_true(args.dump_mask == ((uint64_t)1 << 48) - 1);
+    assert_int_equal(args.error, SIMPLER_ARGS_OK);
+}
+
+static void dump_mistakes_have_their_own_texts(void **state)
+{
+    (void)state;
+    struct simpler_task_args args;
+    struct simpler_tensor stranger = {0};
+
+    simpler_task_args_reset(&args);
+    simpler_task_args_dump_all(&args);
+    assert_int_equal(args.error, SIMPLER_ARGS_DUMP_NOTHING);
+    simpler_task_args_reset(&args);
+    simpler_task_args_add_input(&args, &tensor);
+    simpler_task_args_dump(&args, &tensor, &stranger);
+    assert_int_equal(args.error, SIMPLER_ARGS_DUMP_UNKNOWN);
+    assert_int_equal(args.error_arg, 1);
+    simpler_task_args_reset(&args);
+    simpler_task_args_add_input(&args, &tensor);
+    simpler_task_args_dump(&args, NULL);
+    assert_int_equal(args.error, SIMPLER_ARGS_DUMP_NULL);
+    const char *nothing = simpler_task_args_error_text(SIMPLER_ARGS_DUMP_NOTHING);
+    const char *unknown = simpler_task_args_error_text(SIMPLER_ARGS_DUMP_UNKNOWN);
+    const char *null = simpler_task_args_error_text(SIMPLER_ARGS_DUMP_NULL);
+    assert_string_not_equal(nothing, unknown);
+    assert_string_not_equal(unknown, null);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +329,9 @@ int main(void)
         cmocka_unit_test(dependencies_are_set_once),
         cmocka_unit_test(an_object_that_was_never_reset_is_an_error),
         cmocka_unit_test(every_error_has_its_own_text),
+        cmocka_unit_test(dump_selects_by_address),
+        cmocka_unit_test(dump_all_selects_what_is_there),
+        cmocka_unit_test(dump_mistakes_have_their_own_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
