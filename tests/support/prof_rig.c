@@ -101,6 +101,10 @@ static void collect(void *self, uint32_t shard, const struct simpler_prof_ready_
         sleep_us(rig->busy_us);
         simpler_prof_session_set_busy(rig->session, shard, false);
     }
+    for (uint32_t i = 0; i < rig->beats; i++) {
+        sleep_us(rig->beat_us);
+        simpler_prof_session_beat(rig->session, entry->lane);
+    }
     uint64_t dice = rig_random(&chance);
     if (rig->slow_one_in != 0 && dice % rig->slow_one_in == 0)
         sleep_us((dice >> 32) % rig->slow_us);

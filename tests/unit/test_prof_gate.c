@@ -100,23 +100,42 @@ static void a_stopped_host_costs_one_stall(void **state)
     rig_close(&rig);
 }
 
+/* Appends through three collections that are each longer than the clock. */
+static void outlast_the_clock(struct rig *rig)
+{
+    struct simpler_prof_accounting accounting;
+
+    rig_begin(rig, producers, 1);
+    for (int i = 0; i < 8 * 3 + 1; i++)
+        assert_true(rig_append(rig, producer_of(0, 0)));
+    assert_int_equal(simpler_prof_session_quiesce(rig->session, complete, &accounting), 0);
+    rig_compare(rig, &accounting);
+    assert_int_equal(accounting.total, 25);
+    assert_int_equal(accounting.received, 25);
+    rig_close(rig);
+}
+
 /* While a write is in the kernel the host is alive: the clock starts again. */
 static void a_long_write_is_a_sign_of_life(void **state)
 {
     struct rig rig;
-    struct simpler_prof_accounting accounting;
 
     (void)state;
     open_gated(&rig, BACKSTOP_NS * 10);
     rig.busy_us = 25 * BACKSTOP_NS / 1000;
-    rig_begin(&rig, producers, 1);
-    for (int i = 0; i < 8 * 3 + 1; i++)
-        assert_true(rig_append(&rig, producer_of(0, 0)));
-    assert_int_equal(simpler_prof_session_quiesce(rig.session, complete, &accounting), 0);
-    rig_compare(&rig, &accounting);
-    assert_int_equal(accounting.total, 25);
-    assert_int_equal(accounting.received, 25);
-    rig_close(&rig);
+    outlast_the_clock(&rig);
+}
+
+/* As is what a client says itself, for the lane that waits. */
+static void a_beat_is_a_sign_of_life(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    open_gated(&rig, BACKSTOP_NS * 10);
+    rig.beats = 25;
+    rig.beat_us = BACKSTOP_NS / 1000;
+    outlast_the_clock(&rig);
 }
 
 struct slow_host {
@@ -232,6 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stopped_host_costs_one_stall),
         cmocka_unit_test(a_long_write_is_a_sign_of_life),
+        cmocka_unit_test(a_beat_is_a_sign_of_life),
         cmocka_unit_test(heartbeats_start_the_clock_again),
         cmocka_unit_test(two_buffers_lose_nothing),
         cmocka_unit_test(a_full_ready_queue_keeps_what_was_committed),
