@@ -162,7 +162,7 @@ static void orchestrate(struct simpler_orch *orch)
                                   callable->expected_arg_count, given);
     else
         callable->orchestrate(orch, run->args);
-    if (orch->open > 1 && simpler_fatal_status(orch) == 0)
+    if (simpler_fatal_status(orch) == 0 && orch->open > 1)
         (void)simpler_fatal_latch(orch, SIMPLER_CODE_INVALID_ARGS,
                                   "the orchestration returned with %u scopes open", orch->open - 1);
     while (orch->open > 0)

@@ -41,12 +41,23 @@ void simpler_scope_sample_finish(struct simpler_orch *orch)
     scope_stats_flush(); /* nothing when disabled */
 }
 
+/* Advances the watermarks; between two scopes without tasks there is nothing to do. */
+static inline void advance(struct simpler_orch *orch)
+{
+    const uint32_t *alive = orch->device->alive;
+
+    _Static_assert(CHIP_MAX_RING_DEPTH == 4, "every ring is looked at");
+    if (((alive[0] ^ orch->ring[0].next) | (alive[1] ^ orch->ring[1].next) |
+         (alive[2] ^ orch->ring[2].next) | (alive[3] ^ orch->ring[3].next)) != 0)
+        simpler_admission_advance_all(orch);
+}
+
 int simpler_scope_sample_begin(struct simpler_orch *orch, const char *file, int line)
 {
     uint32_t r = orch->current;
     const struct simpler_ring *ring = &orch->ring[r];
 
-    simpler_admission_advance_all(orch);
+    advance(orch);
     if (file != NULL)
         scope_stats_set_pending_site(file, line);
     scope_stats_begin((int)r, (int32_t)orch->device->alive[r], (int32_t)ring->next, ring->heap.tail,
@@ -64,9 +75,10 @@ void simpler_scope_sample_end(struct simpler_orch *orch)
     uint32_t r = orch->current;
     const struct simpler_ring *ring = &orch->ring[r];
 
-    if (simpler_fatal_is_code(simpler_fatal_status(orch)))
+    /* The caller has just asked for the status. */
+    if (simpler_fatal_is_code(orch->status))
         return;
-    simpler_admission_advance_all(orch);
+    advance(orch);
     scope_stats_end((int)r, (int32_t)orch->device->alive[r], (int32_t)ring->next, ring->heap.tail,
                     ring->heap.top, (int32_t)ring->dep_shown_tail, (int32_t)ring->dep_shown_top,
                     (int32_t)simpler_tensormap_used(orch->map));

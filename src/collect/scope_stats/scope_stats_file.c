@@ -236,6 +236,11 @@ void simpler_scope_stats_file_fini(struct scope_stats_file *file)
     file->fd = -1;
 }
 
+static int create(const char *path)
+{
+    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+}
+
 int simpler_scope_stats_file_open(struct scope_stats_file *file, const char *prefix)
 {
     char path[PARTIAL_BYTES];
@@ -249,13 +254,16 @@ int simpler_scope_stats_file_open(struct scope_stats_file *file, const char *pre
         file->path[0] = '\0';
         return file->status = SIMPLER_EOVERFLOW;
     }
-    if (make_directories(file) != 0)
-        return file->status;
     /* Before the run, so that nothing is left that could be taken for its file; and
      * a rename onto a file waits for the disk. */
     (void)unlink(file->path);
     partial_path(file, path);
-    file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    file->fd = create(path);
+    if (file->fd < 0 && errno == ENOENT) {
+        if (make_directories(file) != 0)
+            return file->status;
+        file->fd = create(path);
+    }
     if (file->fd < 0)
         return fail(file, "open");
     return reserve_first_line(file);

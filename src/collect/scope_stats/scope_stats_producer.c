@@ -8,6 +8,10 @@
  *
  * A site's basename is found once a pointer; the pointers are forgotten at the
  * start of each run, since a library may be replaced between two runs.
+ *
+ * Each call begins with one word of the thread: NULL when disabled or without a
+ * base.  What is rare (a full buffer, a new file) is a call at the end of its
+ * function, so that nothing is saved for it on the way.
  */
 #include <string.h>
 
@@ -41,19 +45,22 @@ struct sample {
 
 struct device_state {
     struct simpler_producer producer;
-    int64_t depth; /* of the innermost open scope; -1: none */
-    const char *pending_file;
+    int64_t depth;            /* of the innermost open scope; -1: none */
+    const char *pending_name; /* basename of a pending site; NULL: none */
     int32_t pending_line;
     struct open_scope open[SCOPE_STATS_MAX_SCOPE_DEPTH];
     struct file_name files[CACHED_FILES];
 };
 
 static _Thread_local struct device_state own;
-/* NULL until a base is set. */
-static SIMPLER_THREAD_WORD struct device_state *attached;
-static SIMPLER_THREAD_WORD struct scope_stats_block *block;
+/* &own while enabled and a base is set. */
+static SIMPLER_THREAD_WORD struct device_state *active;
+static SIMPLER_THREAD_WORD struct scope_stats_block *block; /* NULL: no base */
+static SIMPLER_THREAD_WORD bool attached;                   /* own belongs to a base */
 static SIMPLER_THREAD_WORD bool enabled;
 static SIMPLER_THREAD_WORD uint32_t next_epoch;
+
+static const char unknown[SCOPE_STATS_SITE_BYTES] = "(unknown)";
 
 bool is_scope_stats_enabled(void)
 {
@@ -63,6 +70,7 @@ bool is_scope_stats_enabled(void)
 void set_scope_stats_enabled(bool enable)
 {
     enabled = enable;
+    active = enabled && attached ? &own : NULL;
 }
 
 void scope_stats_set_run_epoch(uint32_t run_epoch)
@@ -87,7 +95,8 @@ void set_platform_scope_stats_base(uint64_t scope_stats_data_base)
 {
     struct simpler_prof_header *header = header_at(scope_stats_data_base);
 
-    attached = NULL;
+    active = NULL;
+    attached = header != NULL;
     block = block_of(header);
     if (header == NULL)
         return;
@@ -98,7 +107,7 @@ void set_platform_scope_stats_base(uint64_t scope_stats_data_base)
     simpler_producer_attach(&own.producer, header, 0, 0, next_epoch);
     simpler_producer_publish_epoch(header, next_epoch);
     next_epoch = 0;
-    attached = &own;
+    active = enabled ? &own : NULL;
 }
 
 void scope_stats_join_run(uint64_t scope_stats_data_base)
@@ -132,8 +141,8 @@ void scope_stats_on_fatal(void)
 
 void scope_stats_flush(void)
 {
-    if (enabled && attached != NULL)
-        simpler_producer_finish(&attached->producer);
+    if (active != NULL)
+        simpler_producer_finish(&active->producer);
 }
 
 /* ---- sites ---- */
@@ -167,27 +176,29 @@ SIMPLER_NOINLINE static void copy_basename(const char *file, char *out)
     memcpy(out, name, n);
 }
 
-SIMPLER_INLINE const char *find_basename(struct device_state *d, const char *file)
+SIMPLER_NOINLINE static void add_file(struct device_state *d, struct file_name *f, const char *file,
+                                      int line)
 {
-    static const char unknown[SCOPE_STATS_SITE_BYTES] = "(unknown)";
-
-    if (SIMPLER_UNLIKELY(file == NULL))
-        return unknown;
-    uintptr_t hash = (uintptr_t)file;
-    struct file_name *f = &d->files[(hash ^ hash >> 5 ^ hash >> 10) & (CACHED_FILES - 1)];
-    if (SIMPLER_UNLIKELY(f->file != file)) {
-        copy_basename(file, f->basename);
-        f->file = file;
-    }
-    return f->basename;
+    copy_basename(file, f->basename);
+    f->file = file;
+    d->pending_name = f->basename;
+    d->pending_line = line;
 }
 
 void scope_stats_set_pending_site(const char *file, int line)
 {
-    if (!enabled || attached == NULL)
+    struct device_state *d = active;
+    uintptr_t hash = (uintptr_t)file;
+
+    if (d == NULL)
         return;
-    attached->pending_file = file;
-    attached->pending_line = line;
+    struct file_name *f = &d->files[(hash ^ hash >> 5 ^ hash >> 10) & (CACHED_FILES - 1)];
+    if (SIMPLER_UNLIKELY(f->file != file)) {
+        add_file(d, f, file, line);
+        return;
+    }
+    d->pending_name = file != NULL ? f->basename : NULL;
+    d->pending_line = line;
 }
 
 /* ---- samples ---- */
@@ -197,13 +208,9 @@ static bool is_ring(int ring_id)
     return ring_id >= 0 && ring_id < SCOPE_STATS_MAX_RING_DEPTH;
 }
 
-SIMPLER_INLINE void append(struct device_state *d, const struct sample *s, int16_t phase)
+SIMPLER_INLINE void fill(struct scope_stats_record *record, const struct open_scope *scope,
+                         const struct sample *s, int64_t depth, int16_t phase)
 {
-    const struct open_scope *scope = &d->open[d->depth];
-    struct scope_stats_record *record = simpler_producer_reserve(&d->producer);
-
-    if (SIMPLER_UNLIKELY(record == NULL))
-        return;
     memcpy(record->site, scope->basename, sizeof(record->site));
     record->heap_start = s->heap_start;
     record->heap_end = s->heap_end;
@@ -213,54 +220,78 @@ SIMPLER_INLINE void append(struct device_state *d, const struct sample *s, int16
     record->dep_pool_start = s->dep_pool_start;
     record->dep_pool_end = s->dep_pool_end;
     record->tensormap = s->tensormap_used;
-    record->depth = (int16_t)d->depth;
+    record->depth = (int16_t)depth;
     record->ring = (int16_t)s->ring_id;
     record->phase = phase;
     record->reserved = 0;
+}
+
+/* The buffer is full, the scope too deep, or there is no such ring (then nothing is done). */
+SIMPLER_NOINLINE static void take_slowly(struct device_state *d, struct sample s, int64_t depth,
+                                         int16_t phase)
+{
+    struct scope_stats_record *record;
+
+    if (!is_ring(s.ring_id))
+        return;
+    if (depth >= SCOPE_STATS_MAX_SCOPE_DEPTH) {
+        simpler_producer_refuse(&d->producer);
+        return;
+    }
+    record = simpler_producer_reserve(&d->producer);
+    if (record == NULL)
+        return;
+    fill(record, &d->open[depth], &s, depth, phase);
     simpler_producer_commit(&d->producer);
 }
 
-/* A sample of the innermost scope: written, refused (too deep) or ignored (no such ring). */
-SIMPLER_INLINE void take(struct device_state *d, const struct sample *s, int16_t phase)
+/* A sample of the scope at @depth. */
+SIMPLER_INLINE void take(struct device_state *d, const struct sample *s, int64_t depth,
+                         int16_t phase)
 {
-    if (SIMPLER_UNLIKELY(!is_ring(s->ring_id)))
+    struct simpler_producer *producer = &d->producer;
+
+    if (SIMPLER_UNLIKELY(!is_ring(s->ring_id) || depth >= SCOPE_STATS_MAX_SCOPE_DEPTH ||
+                         producer->count >= producer->capacity)) {
+        take_slowly(d, *s, depth, phase);
         return;
-    if (SIMPLER_LIKELY(d->depth < SCOPE_STATS_MAX_SCOPE_DEPTH))
-        append(d, s, phase);
-    else
-        simpler_producer_refuse(&d->producer);
+    }
+    fill((struct scope_stats_record *)(void *)producer->next, &d->open[depth], s, depth, phase);
+    simpler_producer_commit(producer);
 }
 
 void scope_stats_begin(int ring_id, int32_t task_start, int32_t task_end, uint64_t heap_start,
                        uint64_t heap_end, int32_t dep_pool_start, int32_t dep_pool_end,
                        int32_t tensormap_used)
 {
-    struct device_state *d = attached;
+    struct device_state *d = active;
     struct sample s = {ring_id,  task_start,     task_end,     heap_start,
                        heap_end, dep_pool_start, dep_pool_end, tensormap_used};
 
-    if (!enabled || d == NULL)
+    if (d == NULL)
         return;
-    if (SIMPLER_LIKELY(++d->depth < SCOPE_STATS_MAX_SCOPE_DEPTH)) {
-        struct open_scope *scope = &d->open[d->depth];
-        memcpy(scope->basename, find_basename(d, d->pending_file), sizeof(scope->basename));
+    int64_t depth = ++d->depth;
+    if (SIMPLER_LIKELY(depth < SCOPE_STATS_MAX_SCOPE_DEPTH)) {
+        struct open_scope *scope = &d->open[depth];
+        const char *name = d->pending_name != NULL ? d->pending_name : unknown;
+        memcpy(scope->basename, name, sizeof(scope->basename));
         scope->line = d->pending_line;
     }
-    d->pending_file = NULL;
+    d->pending_name = NULL;
     d->pending_line = 0;
-    take(d, &s, 0);
+    take(d, &s, depth, 0);
 }
 
 void scope_stats_end(int ring_id, int32_t task_start, int32_t task_end, uint64_t heap_start,
                      uint64_t heap_end, int32_t dep_pool_start, int32_t dep_pool_end,
                      int32_t tensormap_used)
 {
-    struct device_state *d = attached;
+    struct device_state *d = active;
     struct sample s = {ring_id,  task_start,     task_end,     heap_start,
                        heap_end, dep_pool_start, dep_pool_end, tensormap_used};
 
-    if (!enabled || d == NULL || d->depth < 0)
+    if (d == NULL || d->depth < 0)
         return;
-    take(d, &s, 1);
-    d->depth--;
+    int64_t depth = d->depth--;
+    take(d, &s, depth, 1);
 }
