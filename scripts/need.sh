@@ -39,6 +39,7 @@ for group in "$@"; do
     demo)
         want header zlib.h zlib1g-dev
         want file '/usr/share/*/*ashion*mnist*' dataset-fashion-mnist
+        want file "/usr/include/*/openblas-pthread/cblas.h" libopenblas-pthread-dev
         ;;
     check)
         want program clang clang
@@ -50,7 +51,7 @@ for group in "$@"; do
         want module numpy python3-numpy
         want header zlib.h zlib1g-dev
         want file '/usr/share/*/*ashion*mnist*' dataset-fashion-mnist
-        want file "/usr/include/*/openblas*-serial/cblas.h" libopenblas-serial-dev
+        want file "/usr/include/*/openblas-pthread/cblas.h" libopenblas-pthread-dev
         want program clang-format clang-format
         ;;
     browser)

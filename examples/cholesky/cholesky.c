@@ -20,7 +20,7 @@
 
 #include "matrix.h"
 
-/* The kernels: serial BLAS on one tile. */
+/* The kernels: BLAS on one tile, one thread each. */
 
 enum { POTRF, TRSM, SYRK, GEMM };
 
@@ -185,11 +185,13 @@ static int prepare(struct simpler_scene_run *run, char *message, size_t message_
     if (s == NULL)
         return SIMPLER_ENOMEM;
     run->state = s;
-    if (openblas_get_parallel() != 0) {
-        (void)snprintf(message, message_bytes, "this OpenBLAS has threads of its own: %s",
+    if (openblas_get_parallel() != OPENBLAS_THREAD) {
+        (void)snprintf(message, message_bytes,
+                       "only OpenBLAS with pthreads can be called by several cores, this one is %s",
                        openblas_get_config());
         return SIMPLER_ENOSYS;
     }
+    openblas_set_num_threads(1); /* each call stays on its core */
     s->problem = (struct problem){size, (uint32_t)run->param[P_TILE], 0};
     s->matrix = malloc((size_t)size * size * sizeof(double));
     if (s->matrix == NULL) {

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# The serial OpenBLAS by name: tasks are the parallelism here, and the threaded
-# variant would start threads of its own below them.
-file(GLOB openblas_serial_include /usr/include/*/openblas-serial /usr/local/include/openblas-serial)
-file(GLOB openblas_serial_library /usr/lib/*/openblas-serial/libopenblas.so
-     /usr/local/lib/openblas-serial/libopenblas.so)
-if(openblas_serial_include AND openblas_serial_library)
-  list(GET openblas_serial_include 0 openblas_serial_include)
-  list(GET openblas_serial_library 0 openblas_serial_library)
-  set(scene_libraries ${openblas_serial_library})
+# The pthread build of OpenBLAS by name: the scene sets it to one thread, as tasks
+# are the parallelism here.  Debian's serial build has no locks, so calls from
+# several cores at once may get the same work buffer and compute wrong results.
+file(GLOB openblas_include /usr/include/*/openblas-pthread /usr/local/include/openblas-pthread)
+file(GLOB openblas_library /usr/lib/*/openblas-pthread/libopenblas.so
+     /usr/local/lib/openblas-pthread/libopenblas.so)
+if(openblas_include AND openblas_library)
+  list(GET openblas_include 0 openblas_include)
+  list(GET openblas_library 0 openblas_library)
+  set(scene_libraries ${openblas_library})
   set_source_files_properties(${dir}/cholesky.c ${dir}/matrix.c PROPERTIES
-                              INCLUDE_DIRECTORIES ${openblas_serial_include})
+                              INCLUDE_DIRECTORIES ${openblas_include})
 else()
-  set(scene_skip "the serial OpenBLAS was not found (Debian: libopenblas-serial-dev)")
+  set(scene_skip "OpenBLAS with pthreads was not found (Debian: libopenblas-pthread-dev)")
 endif()
