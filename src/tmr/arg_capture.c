@@ -84,7 +84,8 @@ static uint32_t role_of(const struct capture *c, uint32_t i)
 
     if (c->kernel->signature == NULL)
         return by_use;
-    if (i >= c->kernel->signature_count) {
+    /* Scalars stand behind the tensors: they reach none. */
+    if (i >= c->kernel->signature_count || c->kernel->signature[i] == SIMPLER_DIR_SCALAR) {
         dump_args_note(DUMP_ARGS_NOTE_UNREACHED, id, c->slot->func_id, i, 0, 0);
         return ROLE_NONE;
     }

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+# ctest: TIMEOUT 240
+"""A full disk: the result stays right, what is in args.bin is right and the manifest
+says how far it goes, exit status 3; also when only the manifest finds no room, under
+a limit of 32 open files, and where the directory cannot be written.
+
+Decision 30.  Needs mounts of its own: `unshare -m`, as root or in a user namespace.
+"""
+import glob
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+if os.environ.get("IN_NAMESPACE") != "1":
+    for words in (["unshare", "-m"], ["unshare", "-Urm"]):
+        if shutil.which("unshare") and subprocess.run(
+                [*words, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True).returncode == 0:
+            os.execvpe("unshare", [*words, sys.executable, __file__],
+                       dict(os.environ, IN_NAMESPACE="1"))
+    print("SKIP: no tmpfs can be mounted here")
+    sys.exit(77)
+
+SIMPLER = os.environ["SIMPLER"]
+faults = []
+
+
+def expect(truth, what):
+    if not truth:
+        faults.append(what)
+
+
+def run(where, *args, **more):
+    return subprocess.run([SIMPLER, "run", "vector_example", "--out", where, "--json",
+                           "--aicpu-threads", "2", *args], capture_output=True, text=True, **more)
+
+
+def load(where):
+    directory = glob.glob(os.path.join(where, "*", "args_dump"))[0]
+    with open(os.path.join(directory, "args_dump.json"), encoding="utf-8") as f:
+        return directory, json.load(f)
+
+
+def key(entry):
+    return entry["task_id"], entry["stage"], entry["arg_index"], entry["role"]
+
+
+def payload(directory, entry):
+    with open(os.path.join(directory, "args.bin"), "rb") as f:
+        f.seek(entry["bin_offset"])
+        return f.read(entry["bin_size"])
+
+
+def check_prefixes(directory, manifest, whole_directory, whole, what):
+    """Each payload is the beginning of what an undisturbed run dumps."""
+    right = {key(e): e for e in whole["args"]}
+    truncated = 0
+    for e in manifest["args"]:
+        want = right[key(e)]
+        truncated += e["truncated"]
+        expect(e["truncated"] == (e["bin_size"] < want["bin_size"]) and
+               e["bin_size"] % 4 == 0, f"{what}: {e}")
+        expect(payload(directory, e) == payload(whole_directory, want)[:e["bin_size"]],
+               f"{what}: other bytes in {e}")
+    expect(manifest["truncated_args"] == truncated, f"{what}: truncated_args")
+    r = subprocess.run([SIMPLER, "dump-viewer", "--check", directory], capture_output=True, text=True)
+    expect(r.returncode == 0, f"{what}: --check: {r.stdout} {r.stderr}")
+    return truncated
+
+
+def mount(place, size):
+    os.makedirs(place, exist_ok=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", place], check=True)
+
+
+with tempfile.TemporaryDirectory() as work:
+    # 52 MiB of payload, 16 MiB of disk.
+    words = ["--param", f"elements={1 << 20}", "--dump-args", "2"]
+    r = run(os.path.join(work, "whole"), *words)
+    expect(r.returncode == 0, f"whole: {r.stdout} {r.stderr}")
+    whole_directory, whole = load(os.path.join(work, "whole"))
+    full = os.path.join(work, "full")
+    mount(full, "16m")
+    r = run(full, *words)
+    case = json.loads(r.stdout)["cases"][0]
+    expect(r.returncode == 3 and case["golden"] == "right", f"full: {r.returncode} {case}")
+    expect("errno 28" in r.stderr and "args.bin" in r.stderr, f"full: {r.stderr}")
+    directory, manifest = load(full)
+    n = check_prefixes(directory, manifest, whole_directory, whole, "full")
+    expect(n == case["args_dump"]["truncated"] and n > 5, f"full: {n} truncated")
+    expect(manifest["total_args"] == whole["total_args"], "full: entries are missing")
+    size = os.path.getsize(os.path.join(directory, "args.bin"))
+    expect(size == case["args_dump"]["payload_bytes"] and size > 8 << 20, f"full: {size} bytes")
+    expect(sorted(os.listdir(directory)) == ["args.bin", "args_dump.json"], "full: leftovers")
+    subprocess.run(["umount", full], check=True)
+
+    # Payload that just fits: then the manifest finds no room, and gets some.
+    bytes_all = os.path.getsize(os.path.join(whole_directory, "args.bin"))
+    mount(full, str(bytes_all + 4096))
+    r = run(full, *words)
+    case = json.loads(r.stdout)["cases"][0]
+    expect(r.returncode == 3 and case["golden"] == "right" and
+           case["args_dump"]["directory"] is not None, f"fits: {r.returncode} {case} {r.stderr}")
+    directory, manifest = load(full)
+    check_prefixes(directory, manifest, whole_directory, whole, "fits")
+    subprocess.run(["umount", full], check=True)
+
+    # No room for anything.
+    mount(full, "8k")
+    with open(os.path.join(full, "filler"), "wb") as f:
+        f.write(b"x" * 8192)
+    r = run(full, *words)
+    case = json.loads(r.stdout)["cases"][0]
+    expect(r.returncode == 3 and case["golden"] == "right" and
+           case["args_dump"]["directory"] is None, f"nothing: {r.returncode} {case}")
+    subprocess.run(["umount", full], check=True)
+
+    # A read-only directory.
+    mount(full, "1m")
+    subprocess.run(["mount", "-o", "remount,ro", full], check=True)
+    r = run(full, *words)
+    expect(r.returncode == 3 and "Read-only" in r.stderr, f"read-only: {r.returncode} {r.stderr}")
+    subprocess.run(["umount", full], check=True)
+
+    # 32 open files.
+    few = os.path.join(work, "few")
+    r = run(few, *words,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32)))
+    expect(r.returncode == 0, f"32 files: {r.returncode} {r.stderr}")
+    directory, manifest = load(few)
+    expect(check_prefixes(directory, manifest, whole_directory, whole, "32 files") == 0,
+           "32 files: truncated")
+
+for fault in faults:
+    print("FAILED:", fault)
+sys.exit(1 if faults else 0)

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * AD-15: records are visited in the manifest's order, from memory and from the
+ * spool through any number of runs, and every record once; entries as text.
+ */
+#include <fcntl.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "collect/args_dump/args_dump_line.h"
+#include "collect/args_dump/args_dump_store.h"
+#include "kit.h"
+#include "simpler/dtype.h"
+
+#define MOST 3000
+
+struct visit {
+    struct args_dump_record last;
+    uint32_t seen, visited;
+    bool began;
+    uint8_t times[MOST];
+};
+
+/* The order as the document says it. */
+static int compare(const struct args_dump_record *a, const struct args_dump_record *b)
+{
+    if (a->task_id != b->task_id)
+        return a->task_id < b->task_id ? -1 : 1;
+    if (a->stage != b->stage)
+        return a->stage < b->stage ? -1 : 1;
+    if (a->arg_index != b->arg_index)
+        return a->arg_index < b->arg_index ? -1 : 1;
+    return a->role < b->role ? -1 : a->role > b->role;
+}
+
+static int see(void *context, struct args_dump_record *record)
+{
+    struct visit *v = context;
+    assert_false(v->began);
+    record->reserved0 = 1;
+    v->seen++;
+    return 0;
+}
+
+static int between(void *context)
+{
+    struct visit *v = context;
+    v->began = true;
+    return 0;
+}
+
+static int visit(void *context, struct args_dump_record *record)
+{
+    struct visit *v = context;
+
+    assert_true(v->began);
+    assert_int_equal(record->reserved0, 1);
+    if (v->visited++ != 0)
+        assert_true(compare(&v->last, record) <= 0);
+    v->last = *record;
+    v->times[record->submit_seq]++;
+    return 0;
+}
+
+static void append(struct args_dump_store *store, struct kit_random *rng, uint32_t seq)
+{
+    struct args_dump_record *r = simpler_args_dump_store_append(store, kit_random_below(rng, 2));
+
+    assert_non_null(r);
+    *r = (struct args_dump_record){
+        .task_id = (uint64_t)kit_random_below(rng, 4) << 32 | (kit_random_below(rng, 40) << 26),
+        .stage = (uint8_t)kit_random_below(rng, 2),
+        .role = (uint8_t)kit_random_below(rng, 3),
+        .arg_index = kit_random_below(rng, 48),
+        .submit_seq = seq,
+    };
+}
+
+static void check_visit(struct args_dump_store *store, uint32_t count)
+{
+    static struct visit v;
+
+    memset(&v, 0, sizeof(v));
+    assert_int_equal(simpler_args_dump_store_visit(store, see, between, visit, &v), 0);
+    assert_int_equal(v.seen, count);
+    assert_int_equal(v.visited, count);
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(v.times[i], 1);
+}
+
+static void every_record_once_in_order(void **state)
+{
+    char directory[] = "/tmp/test_args_dump_store_XXXXXX";
+    struct args_dump_store store;
+    struct kit_random rng = {7};
+
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    int fd = open(directory, O_RDONLY | O_DIRECTORY);
+    simpler_args_dump_store_init(&store);
+    for (int round = 0; round < 60; round++) {
+        uint32_t count = 1 + kit_random_below(&rng, MOST);
+        store.run_records = 100 + kit_random_below(&rng, 900);
+        simpler_args_dump_store_start(&store, fd);
+        for (uint32_t i = 0; i < count; i++)
+            append(&store, &rng, i);
+        assert_int_equal(simpler_args_dump_store_count(&store), count);
+        assert_int_equal(store.lost, 0);
+        check_visit(&store, count);
+        check_visit(&store, count); /* can be repeated */
+        assert_int_equal(store.spool >= 0, store.spooled != 0);
+        simpler_args_dump_store_drop_spool(&store);
+        simpler_args_dump_store_fini(&store);
+        simpler_args_dump_store_init(&store);
+        store.piece_records = 1 + kit_random_below(&rng, 500);
+    }
+    simpler_args_dump_store_fini(&store);
+    (void)close(fd);
+    assert_int_equal(rmdir(directory), 0); /* the spool is gone */
+}
+
+/* AD-17: values of every type, NaN and infinities as strings (decision 10). */
+static void scalars_print_as_values(void **state)
+{
+    static const struct {
+        uint32_t dtype;
+        uint64_t bits;
+        const char *text;
+    } rows[] = {
+        {SIMPLER_DTYPE_FLOAT32, 0x3dcccccd, "0.1"},
+        {SIMPLER_DTYPE_FLOAT32, 0x40000000, "2.0"},
+        {SIMPLER_DTYPE_FLOAT32, 0x7fc00000, "\"nan\""},
+        {SIMPLER_DTYPE_FLOAT32, 0x7f800000, "\"inf\""},
+        {SIMPLER_DTYPE_FLOAT32, 0xff800000, "\"-inf\""},
+        {SIMPLER_DTYPE_FLOAT64, 0x3fb999999999999a, "0.1"},
+        {SIMPLER_DTYPE_FLOAT64, 0x7fefffffffffffff, "1.7976931348623157e+308"},
+        {SIMPLER_DTYPE_FLOAT64, 0x8000000000000000, "-0.0"},
+        {SIMPLER_DTYPE_FLOAT16, 0x3c00, "1.0"},
+        {SIMPLER_DTYPE_FLOAT16, 0xc100, "-2.5"},
+        {SIMPLER_DTYPE_FLOAT16, 0x7bff, "65504.0"},
+        {SIMPLER_DTYPE_FLOAT16, 0x0001, "5.9604645e-08"},
+        {SIMPLER_DTYPE_FLOAT16, 0xfc00, "\"-inf\""},
+        {SIMPLER_DTYPE_FLOAT16, 0x7e00, "\"nan\""},
+        {SIMPLER_DTYPE_BFLOAT16, 0x4049, "3.140625"},
+        {SIMPLER_DTYPE_INT8, 0xff, "-1"},
+        {SIMPLER_DTYPE_INT16, 0x8000, "-32768"},
+        {SIMPLER_DTYPE_INT32, 0x80000000, "-2147483648"},
+        {SIMPLER_DTYPE_INT64, 0x8000000000000000, "-9223372036854775808"},
+        {SIMPLER_DTYPE_UINT8, 0xff, "255"},
+        {SIMPLER_DTYPE_UINT16, 0xffff, "65535"},
+        {SIMPLER_DTYPE_UINT32, 0xffffffff, "4294967295"},
+        {SIMPLER_DTYPE_UINT64, 0xffffffffffffffff, "18446744073709551615"},
+        {SIMPLER_DTYPE_BOOL, 1, "true"},
+        {SIMPLER_DTYPE_BOOL, 0, "false"},
+        {SIMPLER_DTYPE_FP8E4M3FN, 0x7e, "126"},
+    };
+    char line[ARGS_DUMP_LINE_MAX + 1], want[64];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct args_dump_record r = {.kind = ARGS_DUMP_SCALAR,
+                                     .dtype = (uint8_t)rows[i].dtype,
+                                     .scalar_value = rows[i].bits};
+        line[simpler_args_dump_line(line, &r)] = '\0';
+        (void)snprintf(want, sizeof(want), "\"dtype\": \"%s\", \"value\": %s, \"shape\": [],",
+                       simpler_dtype_name(rows[i].dtype), rows[i].text);
+        if (strstr(line, want) == NULL)
+            fail_msg("'%s' is not in '%s'", want, line);
+    }
+}
+
+/* AD-11, AD-12: the longest entry that there can be fits, and is to the letter. */
+static void the_longest_entry_fits(void **state)
+{
+    struct args_dump_record r;
+    char line[ARGS_DUMP_LINE_MAX + 1];
+
+    (void)state;
+    memset(&r, 0xff, sizeof(r));
+    r.role = 2;
+    r.stage = 1;
+    r.ndims = 5;
+    r.kind = ARGS_DUMP_SCALAR;
+    r.dtype = SIMPLER_DTYPE_FLOAT64;
+    r.scalar_value = 0xffefffffffffffff;
+    r.func_count = 3;
+    r.func_ids[0] = r.func_ids[1] = r.func_ids[2] = 65534;
+    size_t n = simpler_args_dump_line(line, &r);
+    assert_true(n < ARGS_DUMP_LINE_MAX);
+    line[n] = '\0';
+    assert_string_equal(
+        line,
+        "{\"task_id\": \"0xffffffffffffffff\", \"func_id\": [65534, 65534, 65534], \"role\": "
+        "\"inout\", \"stage\": \"after_completion\", \"arg_index\": 4294967295, "
+        "\"arg_index_ambiguous\": true, \"kind\": \"scalar\", \"dtype\": \"float64\", \"value\": "
+        "-1.7976931348623157e+308, \"shape\": [4294967295, 4294967295, 4294967295, 4294967295, "
+        "4294967295], \"strides\": [4294967295, 4294967295, 4294967295, 4294967295, 4294967295], "
+        "\"start_offset\": 18446744073709551615, \"is_contiguous\": true, \"truncated\": true, "
+        "\"bin_offset\": 18446744073709551615, \"bin_size\": 18446744073709551615}");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_record_once_in_order),
+        cmocka_unit_test(scalars_print_as_values),
+        cmocka_unit_test(the_longest_entry_fits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
