@@ -449,6 +449,63 @@ static void many_readers(struct simpler_orch *orch, void *user)
     kit_gate_open(&gate);
 }
 
+/* ---- successors are not hidden (engine-findings 6.12) ---- */
+
+static _Atomic int met;
+
+/* Waits until both stand here, at most two seconds. */
+static int meet(const int64_t *args, uint32_t tensors, void *user)
+{
+    (void)args;
+    (void)tensors;
+    atomic_fetch_add(&met, 1);
+    for (int i = 0; i < 2000 && atomic_load(&met) < 2; i++)
+        kit_sleep_ns(1000000);
+    atomic_fetch_add((_Atomic int *)user, atomic_load(&met) >= 2);
+    kit_sleep_ns(1000000); /* never tiny, whatever the others do */
+    return 0;
+}
+
+static int nap(const int64_t *args, uint32_t tensors, void *user)
+{
+    (void)args;
+    (void)tensors;
+    (void)user;
+    kit_sleep_ns(2000000);
+    return 0;
+}
+
+/* Two successors become ready by one completion; the thread may keep one of them. */
+static void one_before_two(struct simpler_orch *orch, void *user)
+{
+    static uint64_t pair[2];
+    struct simpler_tensor tensor[2];
+    struct simpler_task_args args;
+
+    simpler_task_args_reset(&args);
+    for (int i = 0; i < 2; i++) {
+        tensor[i] = kit_tensor(&pair[i], 1, SIMPLER_DTYPE_UINT64);
+        simpler_task_args_add_inout(&args, &tensor[i]);
+    }
+    kit_submit_variant(orch, KIT_LONG, &args, nap, NULL, NULL);
+    for (int i = 0; i < 2; i++) {
+        simpler_task_args_reset(&args);
+        simpler_task_args_add_inout(&args, &tensor[i]);
+        kit_submit_variant(orch, KIT_LONG, &args, meet, user, NULL);
+    }
+}
+
+static void successors_are_exposed_before_the_next_kernel(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        _Atomic int both = 0;
+        atomic_store(&met, 0);
+        kit_pass(&kit, one_before_two, (void *)&both);
+        assert_int_equal(atomic_load(&both), 2);
+    }
+}
+
 static void no_producer_is_lost(void **state)
 {
     (void)state;
@@ -490,6 +547,7 @@ int main(void)
         cmocka_unit_test(no_wake_up_is_lost),
         cmocka_unit_test(no_wake_up_is_lost_on_the_way_to_sleep),
         cmocka_unit_test(a_stream_on_core_threads_ends),
+        cmocka_unit_test(successors_are_exposed_before_the_next_kernel),
         cmocka_unit_test(no_producer_is_lost),
     };
     return cmocka_run_group_tests(tests, open_kit, close_kit);
