@@ -208,12 +208,12 @@ static void metadata_at_its_limits(void **state)
 static void site_becomes(const char *site, const char *expected)
 {
     struct scope_stats_record record = {.line = 1};
-    struct scope_stats_line_tail tail;
+    static struct scope_stats_line_format format;
     char line[SCOPE_STATS_LINE_MAX], want[256];
 
     memcpy(record.site, site, strnlen(site, sizeof(record.site)));
-    simpler_scope_stats_line_tail(&tail, 1, 2);
-    line[simpler_scope_stats_line(line, &record, &tail)] = '\0';
+    simpler_scope_stats_line_buffer(&format, 1, 2);
+    line[simpler_scope_stats_line(line, &record, &format)] = '\0';
     (void)snprintf(want, sizeof(want), "{\"site\": \"%s:1\", \"phase\"", expected);
     assert_memory_equal(line, want, strlen(want));
 }
@@ -238,7 +238,7 @@ static void sites_are_valid_json(void **state)
 static void numbers_of_every_length(void **state)
 {
     (void)state;
-    struct scope_stats_line_tail tail;
+    static struct scope_stats_line_format format;
     char line[SCOPE_STATS_LINE_MAX], want[SCOPE_STATS_LINE_MAX];
     uint64_t value = 1;
 
@@ -258,8 +258,9 @@ static void numbers_of_every_length(void **state)
                                            .depth = 63,
                                            .ring = 3,
                                            .phase = 1};
-            simpler_scope_stats_line_tail(&tail, low, low / 3);
-            line[simpler_scope_stats_line(line, &r, &tail)] = '\0';
+            simpler_scope_stats_line_run(&format);
+            simpler_scope_stats_line_buffer(&format, low, low / 3);
+            line[simpler_scope_stats_line(line, &r, &format)] = '\0';
             (void)snprintf(want, sizeof(want),
                            "{\"site\": \"s.c:%" PRIu32
                            "\", \"phase\": \"end\", \"depth\": 63, \"ring\": 3, "
@@ -273,6 +274,38 @@ static void numbers_of_every_length(void **state)
             assert_string_equal(line, want);
         }
         value = digits % 2 == 0 ? value * 3 : value * 4 / 3 + 1;
+    }
+}
+
+/*
+ * A run may have more than 2^32 edges on a ring, of which a record carries 32
+ * bits: the file goes on.  SS-09
+ */
+static void pool_counters_go_on(void **state)
+{
+    (void)state;
+    static const uint64_t heads[] = {1,           4000000000,  4294967295,  4294967296,
+                                     4294967300,  8000000000,  8589934591,  8589934600,
+                                     11000000000, 12884901888, 12884901889, 12884901890};
+    static struct scope_stats_line_format format;
+    char line[SCOPE_STATS_LINE_MAX], want[128];
+
+    simpler_scope_stats_line_run(&format);
+    simpler_scope_stats_line_buffer(&format, 1, 1);
+    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+        uint64_t tail = heads[i] < 20 ? 1 : heads[i] - 7;
+        struct scope_stats_record r = {.ring = 2,
+                                       .dep_pool_start = (int32_t)(uint32_t)tail,
+                                       .dep_pool_end = (int32_t)(uint32_t)heads[i]};
+        line[simpler_scope_stats_line(line, &r, &format)] = '\0';
+        (void)snprintf(want, sizeof(want),
+                       "\"dep_pool_start\": %" PRIu64 ", \"dep_pool_end\": %" PRIu64 ",", tail,
+                       heads[i]);
+        assert_non_null(strstr(line, want));
+        /* Another ring has its own; values that are no counters stay as they are. */
+        r = (struct scope_stats_record){.ring = 1, .dep_pool_start = 9, .dep_pool_end = 5};
+        line[simpler_scope_stats_line(line, &r, &format)] = '\0';
+        assert_non_null(strstr(line, "\"dep_pool_start\": 9, \"dep_pool_end\": 5,"));
     }
 }
 
@@ -290,12 +323,12 @@ static void the_longest_line_fits(void **state)
                                    .tensormap = INT32_MIN,
                                    .depth = INT16_MIN,
                                    .ring = INT16_MIN};
-    struct scope_stats_line_tail tail;
+    static struct scope_stats_line_format format;
     char line[2 * SCOPE_STATS_LINE_MAX];
 
     memset(r.site, 1, sizeof(r.site));
-    simpler_scope_stats_line_tail(&tail, UINT32_MAX, UINT32_MAX);
-    size_t bytes = simpler_scope_stats_line(line, &r, &tail);
+    simpler_scope_stats_line_buffer(&format, UINT32_MAX, UINT32_MAX);
+    size_t bytes = simpler_scope_stats_line(line, &r, &format);
     assert_true(bytes <= SCOPE_STATS_LINE_MAX);
     assert_int_equal(line[bytes - 1], '\n');
 }
@@ -428,6 +461,7 @@ int main(void)
         cmocka_unit_test(metadata_at_its_limits),
         cmocka_unit_test(sites_are_valid_json),
         cmocka_unit_test(numbers_of_every_length),
+        cmocka_unit_test(pool_counters_go_on),
         cmocka_unit_test(the_longest_line_fits),
         cmocka_unit_test(a_torn_line_is_cut_and_the_rest_is_counted),
         cmocka_unit_test(no_place_for_a_file),

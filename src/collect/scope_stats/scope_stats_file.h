@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collect/scope_stats/scope_stats_line.h"
 #include "collect/scope_stats/scope_stats_wire.h"
 
 /* An output prefix has at most 1023 bytes. */
@@ -48,9 +49,11 @@ struct scope_stats_file {
     char *buffer;  /* kept from file to file */
     size_t filled; /* bytes in buffer */
     uint64_t lines_buffered;
-    uint64_t lines;                    /* in the file */
+    struct scope_stats_line_format format;
+    uint64_t lines;                    /* samples whose lines are whole in the file */
     uint64_t lines_refused;            /* not written, after a failure */
-    uint64_t bytes;                    /* of the file, whole lines alone */
+    uint64_t bytes;                    /* of the file */
+    uint64_t whole_bytes;              /* up to its last newline */
     char path[SCOPE_STATS_PATH_BYTES]; /* of the finished file */
 };
 

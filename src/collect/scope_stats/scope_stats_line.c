@@ -23,10 +23,18 @@ static char *put_pair(char *to, uint64_t value)
     return to + 2;
 }
 
+static unsigned count_digits(uint64_t value)
+{
+    unsigned n = 1;
+
+    for (; value >= 10000; value /= 10000)
+        n += 4;
+    return n + (value >= 10) + (value >= 100) + (value >= 1000);
+}
+
 SIMPLER_NOINLINE static char *put_long(char *to, uint64_t value)
 {
-    char digits[20];
-    char *at = digits + sizeof(digits);
+    char *end = to + count_digits(value), *at = end;
 
     while (value >= 100) {
         at -= 2;
@@ -34,12 +42,10 @@ SIMPLER_NOINLINE static char *put_long(char *to, uint64_t value)
         value /= 100;
     }
     if (value >= 10)
-        (void)put_pair(at -= 2, value);
+        (void)put_pair(at - 2, value);
     else
-        *--at = (char)('0' + value);
-    size_t n = (size_t)(digits + sizeof(digits) - at);
-    memcpy(to, at, n);
-    return to + n;
+        at[-1] = (char)('0' + value);
+    return end;
 }
 
 SIMPLER_INLINE char *put_number(char *to, uint64_t value)
@@ -53,13 +59,13 @@ SIMPLER_INLINE char *put_number(char *to, uint64_t value)
     return put_long(to, value);
 }
 
-/* Counters are unsigned in all but the documented type: they go on above 2^31. */
+/* Task ids are unsigned in all but the documented type: they go on above 2^31. */
 SIMPLER_INLINE char *put_counter(char *to, int32_t value)
 {
     return put_number(to, (uint32_t)value);
 }
 
-static char *put_signed(char *to, int32_t value)
+SIMPLER_INLINE char *put_signed(char *to, int32_t value)
 {
     if (value < 0)
         *to++ = '-';
@@ -103,26 +109,82 @@ static char *put_site(char *to, const char *site)
     return to;
 }
 
-void simpler_scope_stats_line_tail(struct scope_stats_line_tail *tail, uint32_t run_epoch,
-                                   uint32_t buffer_seq)
+static char *put_head(char *to, const struct scope_stats_record *record)
 {
-    char *to = PUT(tail->text, ", \"run_epoch\": ");
+    to = PUT(to, "{\"site\": \"");
+    to = put_site(to, record->site);
+    *to++ = ':';
+    return put_signed(to, record->line);
+}
+
+/* The head is copied whole when it is short and was met before. */
+SIMPLER_INLINE char *copy_head(char *to, const struct scope_stats_record *record,
+                               struct scope_stats_line_format *format)
+{
+    struct scope_stats_line_site *s =
+        &format->sites[(uint32_t)record->line & (SCOPE_STATS_LINE_SITES - 1)];
+
+    if (SIMPLER_LIKELY(s->bytes != 0 && s->line == record->line &&
+                       memcmp(s->site, record->site, sizeof(s->site)) == 0)) {
+        memcpy(to, s->text, sizeof(s->text));
+        return to + s->bytes;
+    }
+    char *end = put_head(to, record);
+    size_t bytes = (size_t)(end - to);
+    if (bytes <= sizeof(s->text)) {
+        memcpy(s->site, record->site, sizeof(s->site));
+        memcpy(s->text, to, bytes);
+        s->line = record->line;
+        s->bytes = (uint32_t)bytes;
+    }
+    return end;
+}
+
+void simpler_scope_stats_line_run(struct scope_stats_line_format *format)
+{
+    memset(format->pool_head, 0, sizeof(format->pool_head));
+}
+
+/* The 64 bits of a head that only grows; a step back by less than half of 2^32 is kept as it is. */
+SIMPLER_INLINE uint64_t widen(uint64_t *last, uint32_t low)
+{
+    uint64_t high = *last & ~(uint64_t)UINT32_MAX;
+
+    if (SIMPLER_UNLIKELY(low < (uint32_t)*last && (uint32_t)*last - low > (uint32_t)INT32_MAX))
+        high += (uint64_t)UINT32_MAX + 1;
+    return *last = high | low;
+}
+
+SIMPLER_INLINE char *put_pool(char *to, const struct scope_stats_record *record,
+                              struct scope_stats_line_format *format)
+{
+    uint32_t used = (uint32_t)record->dep_pool_end - (uint32_t)record->dep_pool_start;
+    uint64_t head = widen(&format->pool_head[record->ring & (SCOPE_STATS_MAX_RING_DEPTH - 1)],
+                          (uint32_t)record->dep_pool_end);
+
+    to = PUT(to, ", \"dep_pool_start\": ");
+    to = put_number(to, used <= head ? head - used : (uint32_t)record->dep_pool_start);
+    to = PUT(to, ", \"dep_pool_end\": ");
+    return put_number(to, head);
+}
+
+void simpler_scope_stats_line_buffer(struct scope_stats_line_format *format, uint32_t run_epoch,
+                                     uint32_t buffer_seq)
+{
+    char *to = PUT(format->tail, ", \"run_epoch\": ");
     to = put_number(to, run_epoch);
     to = PUT(to, ", \"buf_seq\": ");
     to = put_number(to, buffer_seq);
     to = PUT(to, "}\n");
-    tail->bytes = (size_t)(to - tail->text);
+    format->tail_bytes = (size_t)(to - format->tail);
 }
 
 size_t simpler_scope_stats_line(char *to, const struct scope_stats_record *record,
-                                const struct scope_stats_line_tail *tail)
+                                struct scope_stats_line_format *format)
 {
     char *start = to;
 
-    to = PUT(to, "{\"site\": \"");
-    to = put_site(to, record->site);
-    *to++ = ':';
-    to = put_signed(to, record->line);
+    to = copy_head(to, record, format);
     to = record->phase == 0 ? PUT(to, "\", \"phase\": \"begin\", \"depth\": ")
                             : PUT(to, "\", \"phase\": \"end\", \"depth\": ");
     to = put_signed(to, record->depth);
@@ -136,12 +198,9 @@ size_t simpler_scope_stats_line(char *to, const struct scope_stats_record *recor
     to = put_number(to, record->heap_start);
     to = PUT(to, ", \"heap_end\": ");
     to = put_number(to, record->heap_end);
-    to = PUT(to, ", \"dep_pool_start\": ");
-    to = put_counter(to, record->dep_pool_start);
-    to = PUT(to, ", \"dep_pool_end\": ");
-    to = put_counter(to, record->dep_pool_end);
+    to = put_pool(to, record, format);
     to = PUT(to, ", \"tensormap\": ");
     to = put_signed(to, record->tensormap);
-    memcpy(to, tail->text, tail->bytes);
-    return (size_t)(to - start) + tail->bytes;
+    memcpy(to, format->tail, sizeof(format->tail));
+    return (size_t)(to - start) + format->tail_bytes;
 }
