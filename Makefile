@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands that the README names; CMake does the work.
 JOBS ?= $(shell nproc)
+# Of the release build: the program and its scenes, or all with tests and benches.
+TARGET ?= ready
 
 .PHONY: all release dev demo test check soak mutants bench format lint clean
 all: release
@@ -9,7 +11,7 @@ release:
 	@scripts/need.sh build
 	@cmake --preset release >build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }
 	@rm -f build.log
-	@env -u MAKEFLAGS -u MAKELEVEL cmake --build build -j $(JOBS)
+	@env -u MAKEFLAGS -u MAKELEVEL cmake --build build -j $(JOBS) --target $(TARGET)
 
 dev:
 	@scripts/need.sh build test
@@ -37,7 +39,7 @@ mutants:
 
 bench:
 	@scripts/need.sh build bench
-	@$(MAKE) --no-print-directory release
+	@$(MAKE) --no-print-directory release TARGET=all
 	@scripts/bench.sh
 
 format:

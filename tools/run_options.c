@@ -26,7 +26,7 @@ const char simpler_run_options_help[] =
     "what to run\n"
     "  --case NAME            this case alone; may be repeated (default: all)\n"
     "  --manual MODE          cases that are marked manual: exclude, include, only (exclude)\n"
-    "  --param NAME=VALUE     a parameter of the scene; may be repeated\n"
+    "  --param NAME=VALUE     a parameter of the scene, in every case; may be repeated\n"
     "  --rounds N             each case N times (1)\n"
     "  -x, --exitfirst        stop at the first failure\n"
     "  --skip-golden          do not compare with the golden result\n"
@@ -57,7 +57,10 @@ const char simpler_run_options_help[] =
     "                         goes to standard error\n"
     "  --quiet                only what failed\n"
     "\n"
-    "Sizes go before the case's config, which goes before the environment.\n"
+    "Sizes go before the case's config, which goes before the environment.  A remedy\n"
+    "ring_task_window[1] = 32 is --ring-task-window 32, or with 0 for the rings that are\n"
+    "to stay as they are, --ring-task-window 0,32,0,0.\n"
+    "An edge is counted only if the task that is waited for was not done yet.\n"
     "Exit status: 0 all passed, 1 something failed, 2 bad usage, 3 results right but\n"
     "a diagnostic is missing or incomplete.  SIGINT cancels the run, a second one kills.\n";
 

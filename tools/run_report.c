@@ -113,6 +113,20 @@ static void print_params(FILE *out, const struct simpler_run_summary *s,
         (void)fputc('\n', out);
 }
 
+/* Also that there is none, and that nobody looked. */
+static void print_pairs(FILE *out, const struct simpler_run_record *r)
+{
+    const struct simpler_call_config *c = &r->plan->resolved;
+
+    if (c->check_hazards == 0)
+        return;
+    if (c->hazards == SIMPLER_HAZARDS_RAW)
+        (void)fprintf(out, "  unordered pairs of accesses: %" PRIu64 "\n",
+                      r->result.stats.unordered_pairs);
+    else
+        (void)fputs("  --check-hazards looks at nothing unless --hazards is raw\n", out);
+}
+
 static void print_rounds(FILE *out, const struct simpler_run_record *r)
 {
     uint64_t median, min, max;
@@ -139,8 +153,10 @@ static void print_case(FILE *out, const struct simpler_run_summary *s,
         return;
     }
     print_indented(out, r->result.message);
-    if (stats->unordered_pairs != 0)
-        (void)fprintf(out, "  unordered pairs of accesses: %" PRIu64 "\n", stats->unordered_pairs);
+    if (r->result.status == SIMPLER_ETIMEDOUT && r->plan->resolved.deadline_ns != 0)
+        (void)fprintf(out, "  the deadline of %g s has passed\n",
+                      (double)r->plan->resolved.deadline_ns / 1e9);
+    print_pairs(out, r);
     print_counts(out, stats);
     (void)fprintf(out, "  golden %s%s%s\n", simpler_run_record_golden(r->golden),
                   r->golden_message[0] != '\0' ? ": " : "", r->golden_message);

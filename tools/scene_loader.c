@@ -171,7 +171,10 @@ int simpler_scene_loader_open(const char *scene, const struct simpler_scene **ou
         return simpler_commands_usage_error("run", "%s cannot be read", path);
     void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (object == NULL) {
-        (void)fprintf(stderr, "simpler run: the scene does not load: %s\n", dlerror());
+        (void)fprintf(stderr,
+                      "simpler run: the scene does not load: %s\n"
+                      "(a scene is a shared object: gcc -shared -fPIC -o first.so first.c)\n",
+                      dlerror());
         return SIMPLER_EXIT_FAILED;
     }
     const struct simpler_scene *found = dlsym(object, "simpler_scene");

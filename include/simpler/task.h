@@ -64,8 +64,8 @@ enum simpler_task_args_error {
 };
 
 /**
- * Arguments of one task.  Initialise with SIMPLER_TASK_ARGS_INIT or
- * simpler_task_args_reset; the arrays beyond the counts are never read.
+ * Arguments of one task.  Initialise with simpler_task_args_reset; the arrays
+ * beyond the counts are never read.
  */
 struct simpler_task_args {
     uint32_t tensor_count;

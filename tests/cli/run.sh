@@ -57,6 +57,10 @@ json "c[0]['config']['hazards'] == 'raw' and c[0]['config']['exec'] == 'threads'
 json "c[0]['config']['aicpu_thread_num'] == 2 and c[0]['config']['cluster_count'] == 3"
 run 0 --case=short --hazards=raw --check-hazards
 says 'hazards raw$'
+says '^  unordered pairs of accesses: 0$'
+run 0 --case=short --check-hazards
+says '^  --check-hazards looks at nothing unless --hazards is raw$'
+silent 'unordered'
 run 1 --case short --hazards=raw --check-hazards --param steps=0 --param racy=1
 says '^  unordered pairs of accesses: 1$'
 says '^  unordered: task .*run_cases\.c:[0-9]+\) and task .*run_cases\.c:[0-9]+\)'
@@ -112,6 +116,8 @@ run 0 --case short --param keep=40 --ring-task-window "$size"
 run 1 --case short --param keep=40 --ring-task-window $((size / 2))
 
 # A deadline and SIGINT end a run; kernels finish, the summary is written.
+run 1 --case short --param steps=1000 --param kernel_ms=20 --deadline 0.05
+says '^  the deadline of 0.05 s has passed$'
 run 1 --case short --param steps=1000 --param kernel_ms=20 --deadline 0.2 --json
 json "c[0]['status'] == -1006 and c[0]['stats']['tasks_run'] < 100"
 await() { # await TEXT: a line of standard error, at most 30 s

@@ -77,6 +77,7 @@ PY
 # --top N prints a table of at most N scope sites.
 plot "$tmp/run/scope_stats.jsonl" --top 1 || fail "--top exits 0"
 says example_orchestration.cpp:71 "--top 1 shows the site that is closest to a capacity"
+says "may exceed" "--top tells why a Use may be above 100%"
 
 # Output that cannot be written: exit 1, names the path.
 echo x >"$tmp/occupied"
