@@ -8,6 +8,7 @@ jobs=$(nproc)
 rm -rf build/results
 unset MAKEFLAGS MAKELEVEL
 mkdir -p build/dev
+echo "== build"
 cmake --preset dev >/dev/null && cmake --build build/dev -j "$jobs" >build/dev/build.log 2>&1 || {
     tail -n 40 build/dev/build.log
     exit 1

@@ -12,7 +12,8 @@
 extern "C" {
 #endif
 
-#define SIMPLER_SCENE_ABI 1
+/** Goes up when a struct that a scene is built with changes its layout. */
+#define SIMPLER_SCENE_ABI 2
 
 /** A number that the user may set with --param NAME=VALUE. */
 struct simpler_scene_param {
