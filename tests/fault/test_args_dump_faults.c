@@ -156,19 +156,19 @@ static void check_chain(uint32_t *truncated)
 /* ---- what fails ---- */
 
 #if defined(SIMPLER_DEBUG)
-static enum simpler_testpoint failing;
+static _Atomic int failing; /* enum simpler_testpoint */
 static _Atomic int64_t before_failure;
 
 static bool fail_from_nth(void *user, enum simpler_testpoint point)
 {
     (void)user;
-    return point == failing &&
+    return (int)point == atomic_load_explicit(&failing, memory_order_relaxed) &&
            atomic_fetch_sub_explicit(&before_failure, 1, memory_order_relaxed) <= 0;
 }
 
 static void arm(enum simpler_testpoint point, int64_t nth)
 {
-    failing = point;
+    atomic_store_explicit(&failing, (int)point, memory_order_relaxed);
     atomic_store_explicit(&before_failure, nth, memory_order_relaxed);
     simpler_testpoint_set(fail_from_nth, NULL);
 }

@@ -25,8 +25,9 @@
 #define POLL_NS       50000u /* where nobody can wake us */
 #define CLOCK_SLICES  8u     /* of the crash clock; after each the heartbeat is read */
 #define MAX_BACKSTOPS (UINT64_MAX / 2)
-/* Part of the arena whose payloads are published at once. */
+/* Payloads that are published at once: a part of the arena, and one write of the host. */
 #define EARLY_PARTS 16u
+#define EARLY_BYTES ((uint64_t)1 << 20)
 
 /* A lane as its thread sees it. */
 struct lane_state {
@@ -38,6 +39,7 @@ struct lane_state {
     uint64_t arena_size;
     uint64_t cursor;      /* bytes of the run, skipped ones included */
     uint64_t physical;    /* cursor % arena_size */
+    uint64_t early;       /* payload bytes that are published at once */
     uint64_t unpublished; /* payload bytes in the held buffer */
     uint64_t committed;   /* payloads, as published_payloads counts */
     uint64_t begin_ticks; /* of this capture */
@@ -70,6 +72,11 @@ static void store(_Atomic uint64_t *counter, uint64_t value)
 static void add(_Atomic uint64_t *counter, uint64_t value)
 {
     store(counter, atomic_load_explicit(counter, memory_order_relaxed) + value);
+}
+
+static uint64_t shorter(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
 }
 
 /* ---- a run ---- */
@@ -127,6 +134,7 @@ static SIMPLER_NOINLINE void join(struct lane_state *s, const struct dump_args_r
     s->lane = &s->block->lanes[lane];
     s->arena = (uint8_t *)(uintptr_t)s->lane->arena_base;
     s->arena_size = s->lane->arena_size;
+    s->early = shorter(s->arena_size / EARLY_PARTS, EARLY_BYTES);
     s->committed = atomic_load_explicit(&s->lane->published_payloads, memory_order_relaxed);
     simpler_producer_attach(&s->producer, header, lane, 0, run->run_epoch);
 }
@@ -224,11 +232,6 @@ static void set_dropping(const struct lane_state *s, bool dropping, uint32_t bea
     atomic_store_explicit(&s->producer.lane->dropping, dropping, memory_order_relaxed);
 }
 
-static uint64_t shorter(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* As the gates of the framework: the clock starts again with every sign of life. */
 static bool sleep_until_taken(struct lane_state *s)
 {
@@ -278,20 +281,29 @@ static bool wait_until_taken(struct lane_state *s)
     return sleep_until_taken(s);
 }
 
-/* The arena's beginning is free again; false: the host does not answer. */
+/* The next payload goes to the arena's beginning, which the host has taken. */
+static void start_over(struct lane_state *s)
+{
+    if (s->physical != 0)
+        s->cursor += s->arena_size - s->physical;
+    s->physical = 0;
+}
+
+/* The arena is full; false: the host does not answer. */
 static SIMPLER_NOINLINE bool turn_over(struct lane_state *s)
 {
     if (!publish(s) || !wait_until_taken(s))
         return false;
-    if (s->physical != 0)
-        s->cursor += s->arena_size - s->physical;
-    s->physical = 0;
+    start_over(s);
     return true;
 }
 
 /* Room for @bytes, at most the arena's size, in one piece. */
 SIMPLER_INLINE bool make_room(struct lane_state *s, uint64_t bytes)
 {
+    /* While the host keeps up, the arena's first lines serve again: they are in cache. */
+    if (s->unpublished == 0 && s->physical >= s->early && is_taken(s))
+        start_over(s);
     if (SIMPLER_LIKELY((s->physical != 0 || s->cursor == 0) &&
                        bytes <= s->arena_size - s->physical))
         return true;
@@ -396,7 +408,7 @@ void dump_arg_record(const struct dump_args_task *task, const struct dump_args_i
     if (truncated)
         add(&s->lane->truncated, 1);
     commit(s);
-    if (SIMPLER_UNLIKELY(s->unpublished >= s->arena_size / EARLY_PARTS))
+    if (SIMPLER_UNLIKELY(s->unpublished >= s->early))
         (void)publish(s);
 }
 
