@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The README's section "A first scene": its C text is built and run by its own commands.
+# Every command of the section "Five minutes" ends with status 0.
 set -u
 fail() { echo "FAILED: $*"; exit 1; }
 
@@ -35,4 +36,16 @@ sed -i 's/to\[i\] = 2 \* from/to[i] = 3 * from/' first.c
 eval "$(head -n 1 commands)" || fail "the changed scene does not build"
 build/simpler run ./first.so >wrong.log 2>&1
 [ $? -eq 1 ] || fail "a wrong kernel does not give exit status 1: $(cat wrong.log)"
+
+awk '/^## /{in_section = ($0 == "## Five minutes")} in_section && /^build\/simpler/' \
+    "$SOURCE_DIR/README.md" >tour
+[ "$(grep -c . tour)" -ge 7 ] || fail "the five minutes have no commands"
+while IFS= read -r command; do
+    scene=$(sed -n 's/^build.simpler run \([a-z_]*\).*/\1/p' <<<"$command")
+    [ -z "$scene" ] || [ -e "build/scenes/$scene.so" ] || continue # its packages are not here
+    output=$(eval "$command" 2>&1) || fail "$command: $output"
+done <tour
+page=$(sed -n 's/.*and a page, `\(.*\)`\.$/\1/p' "$SOURCE_DIR/README.md")
+[ ! -e build/scenes/fashion_mnist.so ] || [ -s outputs/fashion_mnist_small_*/scope_stats/"$page" ] ||
+    fail "the page '$page' that the README promises is not there"
 echo ok

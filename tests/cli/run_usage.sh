@@ -69,7 +69,7 @@ echo 'int simpler_scenes;' | compile nothing
 refused 1 "nothing.so is no scene: it exports no" "$dir/nothing.so"
 printf '#include "simpler/scene.h"\n%s\n' 'SIMPLER_API struct simpler_scene simpler_scene = {.abi = 77};' |
     compile old
-refused 1 "old.so was built for scene interface 77, this program has 1" "$dir/old.so"
+refused 1 "old.so was built for scene interface 77, this program has 2" "$dir/old.so"
 printf '#include "simpler/scene.h"\n%s\n' 'void nowhere(void); void call(void) { nowhere(); }' |
     compile unresolved
 refused 1 "unresolved.so: undefined symbol: nowhere" "$dir/unresolved.so"
