@@ -225,7 +225,7 @@ int main(int argc, char **argv)
         .name = "marks", .orchestrate = mark, .kernels = &kernel, .kernel_count = 1};
     double ns[3];
     struct simpler_orch_args args = {.user = ns};
-    uint32_t handle;
+    uint32_t handle = 0;
     char command[1100];
 
     s.bytes = malloc(BIG * MIB);

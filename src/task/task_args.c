@@ -26,8 +26,8 @@ static const char *const error_texts[] = {
     [SIMPLER_ARGS_SCALAR_RANGE] = "scalars were copied from beyond the end of the other arguments",
     [SIMPLER_ARGS_DUMP_NOTHING] = "the dump selects all arguments, but none was added before",
     [SIMPLER_ARGS_DUMP_UNKNOWN] =
-        "the dump selects an address from which no tensor, create-info or scalar was added (the "
-        "number is its place in the selection)",
+        ("the dump selects an address from which no tensor, create-info or scalar was added (the "
+         "number is its place in the selection)"),
     [SIMPLER_ARGS_DUMP_NULL] =
         "the dump selects the address NULL (the number is its place in the selection)",
 };
