@@ -25,7 +25,7 @@ static bool map_slots(struct simpler_arena *arena)
            map_array(&t->tier1, n, SIMPLER_TIER1_LINES * sizeof(*t->tier1)) &&
            map_array(&t->tier2, n, SIMPLER_TIER2_LINES * sizeof(*t->tier2)) &&
            map_array(&t->done, n, 1) && map_array(&t->retained, n, 1) &&
-           map_array(&t->dump, n, sizeof(*t->dump)) &&
+           (!SIMPLER_DFX || map_array(&t->dump, n, sizeof(*t->dump))) &&
            map_array(&arena->pending, n, sizeof(*arena->pending));
 }
 

@@ -263,6 +263,103 @@ static void every_step_fails(void **state)
     assert_true(nth > 30);
 }
 
+/* ---- a slow disk ---- */
+
+static _Atomic uint64_t sleep_ns;
+
+/* Each write of payload takes a random time. */
+static bool write_slowly(void *user, enum simpler_testpoint point)
+{
+    static _Atomic uint64_t calls;
+    uint64_t most = atomic_load_explicit(&sleep_ns, memory_order_relaxed);
+
+    (void)user;
+    if (point == SIMPLER_TESTPOINT_DUMP_BIN_WRITE)
+        kit_sleep_ns(kit_mix(atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed)) % most);
+    return false;
+}
+
+static void start_slow_writes(uint64_t most_ns)
+{
+    atomic_store_explicit(&sleep_ns, most_ns, memory_order_relaxed);
+    simpler_testpoint_set(write_slowly, NULL);
+}
+
+/* Waits at the arena are longer than the clocks that find a stuck run. */
+static void a_slow_disk_is_no_deadlock(void **state)
+{
+    uint32_t truncated;
+
+    (void)state;
+    for (uint32_t exec = 0; exec < 2; exec++) {
+        struct simpler_call_config config = kit_config(2);
+        struct chain chain = {.tasks = 24};
+        struct kit kit;
+        open_small(&kit);
+        config.enable_dump_args = 2;
+        config.output_prefix = prefix;
+        config.exec = exec;
+        start_slow_writes(1500000000);
+        assert_int_equal(kit_run(&kit, chain_graph, &chain, &config, &result), 0);
+        simpler_testpoint_set(NULL, NULL);
+        assert_int_equal(result.args_dump.status, 0);
+        check_chain(&truncated);
+        assert_int_equal(truncated, 0);
+        kit_close(&kit);
+    }
+}
+
+#define FAN 16
+
+/* FAN producers that are long, and a task that waits for all: the pool is full to its last entry.
+ */
+static void fan_graph(struct simpler_orch *orch, void *user)
+{
+    int32_t(*cells)[CELLS] = user;
+    struct simpler_tensor t[FAN];
+    struct simpler_task_args args;
+
+    for (int round = 0; round < 4; round++) {
+        for (int i = 0; i < FAN; i++) {
+            t[i] = kit_tensor(cells[i], CELLS, SIMPLER_DTYPE_INT32);
+            simpler_task_args_reset(&args);
+            simpler_task_args_add_inout(&args, &t[i]);
+            if (kit_submit_variant(orch, KIT_LONG, &args, increment, NULL, NULL) != 0)
+                return;
+        }
+        simpler_task_args_reset(&args);
+        for (int i = 0; i < FAN; i++)
+            simpler_task_args_add_inout(&args, &t[i]);
+        if (kit_submit_variant(orch, KIT_LONG, &args, increment, NULL, NULL) != 0)
+            return;
+    }
+}
+
+static void a_full_pool_and_a_full_arena(void **state)
+{
+    struct kit kit;
+
+    (void)state;
+    open_small(&kit);
+    start_slow_writes(200000);
+    for (int round = 0; round < 50; round++) {
+        static int32_t cells[FAN][CELLS];
+        struct simpler_call_config config = kit_config(3);
+        memset(cells, 0, sizeof(cells));
+        config.enable_dump_args = 2;
+        config.output_prefix = prefix;
+        config.hazards = SIMPLER_HAZARDS_ALL;
+        kit_set_dep_pool(&config, FAN);
+        assert_int_equal(kit_run(&kit, fan_graph, cells, &config, &result), 0);
+        assert_int_equal(result.args_dump.status, 0);
+        assert_int_equal(result.args_dump.records, 4 * (FAN * 4 + 2 * FAN + 2));
+        assert_int_equal(cells[1][0], 4);
+        assert_int_equal(cells[0][0], 8);
+    }
+    simpler_testpoint_set(NULL, NULL);
+    kit_close(&kit);
+}
+
 /* ---- a host that takes nothing ---- */
 
 static _Atomic bool host_stands;
@@ -328,6 +425,32 @@ static void a_dead_host_costs_one_wait(void **state)
     simpler_args_dump_collector_close(c);
 }
 #endif
+
+/* AD-20: a base alone enables nothing. */
+static void a_base_is_not_enough(void **state)
+{
+    struct args_dump_collector_config config = {.transport = &simpler_transport_mapped, .lanes = 2};
+    enum simpler_lane_end ends[2] = {SIMPLER_LANE_COMPLETE, SIMPLER_LANE_COMPLETE};
+    struct simpler_args_dump_collector *c;
+    struct args_dump_outcome out;
+
+    (void)state;
+    assert_int_equal(simpler_args_dump_collector_open(&config, &c), 0);
+    for (uint32_t level = 1; level <= 3; level++) {
+        assert_int_equal(simpler_args_dump_collector_admit(c, level, prefix, level), 0);
+        set_platform_dump_base(simpler_args_dump_collector_device_base(c));
+        set_dump_args_enabled(false);
+        assert_int_equal(dump_args_init(level), 0);
+        set_dump_args_enabled(true);
+        assert_int_equal(dump_args_init(level), level); /* AD-08: as the host has written it */
+        assert_int_equal(simpler_args_dump_collector_settle(c, ends, &out), 0);
+        assert_false(out.has_manifest);
+    }
+    set_platform_dump_base(0);
+    assert_int_equal(dump_args_init(4), 0);
+    simpler_args_dump_collector_close(c);
+    assert_false(exists(""));
+}
 
 /* ---- directories ---- */
 
@@ -540,8 +663,11 @@ int main(void)
         EACH_IN_A_DIRECTORY(manifest_writes_fail),
         EACH_IN_A_DIRECTORY(spool_writes_fail),
         EACH_IN_A_DIRECTORY(every_step_fails),
+        EACH_IN_A_DIRECTORY(a_slow_disk_is_no_deadlock),
+        EACH_IN_A_DIRECTORY(a_full_pool_and_a_full_arena),
         EACH_IN_A_DIRECTORY(a_dead_host_costs_one_wait),
 #endif
+        EACH_IN_A_DIRECTORY(a_base_is_not_enough),
         EACH_IN_A_DIRECTORY(a_directory_that_cannot_be_made),
         EACH_IN_A_DIRECTORY(a_directory_that_vanishes),
         EACH_IN_A_DIRECTORY(the_widest_task),

@@ -5,7 +5,9 @@
  * element by element: random graphs over a few buffers with random views, types,
  * levels, marks, threads, arenas from 4 KiB, buffers of 2 records and a writer
  * with random delays (debug builds).  What is in the manifest is exactly what the
- * level asks for.  Proves AD-03, AD-04, AD-07, AD-14, AD-15, AD-23, AD-25 and AD-26.
+ * level asks for.  Proves AD-03, AD-04, AD-07, AD-14, AD-15, AD-23, AD-25 and AD-26,
+ * and of AD-24 the recovery: what other lanes than the leader's hold at the end comes no
+ * other way.
  */
 #include <fcntl.h>
 #include <setjmp.h>

@@ -200,7 +200,8 @@ static void collect(void *self, uint32_t shard, const struct simpler_prof_ready_
 static bool give_room(void *self)
 {
     struct simpler_args_dump_collector *c = self;
-    uint64_t wanted = (simpler_args_dump_store_count(&c->store) + 100000) * ENTRY_BYTES;
+    uint64_t spooled = atomic_load_explicit(&c->store.spooled, memory_order_relaxed);
+    uint64_t wanted = (spooled + 100000) * ENTRY_BYTES;
 
     return simpler_args_dump_writer_cut(&c->writer, wanted) != 0;
 }
