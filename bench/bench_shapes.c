@@ -117,7 +117,7 @@ static double ask(struct peer *peer, const char *shape, uint64_t ns)
 static double metg(struct peer *peer)
 {
     double best = -1;
-    for (double g = 20000; g >= 20; g *= 0.8) {
+    for (double g = 60000; g >= 20; g *= 0.7) {
         double wall = ask(peer, "metg", (uint64_t)g);
         if (wall < 0)
             return -1;
@@ -154,6 +154,7 @@ static void measure(struct peer *peers, int count, int slices)
         const char *place = before < NEAR_NS && after < NEAR_NS   ? "near"
                             : before > NEAR_NS && after > NEAR_NS ? "far"
                                                                   : "moved";
+        (void)fflush(stdout);
         printf("slice %d: round trip %.0f and %.0f ns: %s\n", s + 1, before, after, place);
     }
 }

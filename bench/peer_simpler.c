@@ -6,7 +6,6 @@
 
 enum { EMPTY, INC, WAVE, JOIN, STENCIL, GATE };
 
-static struct simpler_tensor all_cells;
 static struct simpler_worker *worker;
 static uint32_t handle;
 
@@ -53,14 +52,25 @@ static int kernel_stencil(int64_t *args)
     return 0;
 }
 
-/* The view of one cell; a program with many of them keeps one descriptor and moves it. */
-static struct simpler_tensor view(const struct bench_cell *cell)
+/* Descriptors of one cell each, made once; a task moves them to its cells. */
+static struct simpler_tensor views[4];
+
+static struct simpler_tensor *view(int i, const struct bench_cell *cell)
 {
-    struct simpler_tensor t = all_cells;
-    t.start_offset = (uint64_t)(cell - bench_cells) * (sizeof(*cell) / 8);
-    t.shape[0] = sizeof(*cell) / 8;
-    t.extent = sizeof(*cell) / 8;
-    return t;
+    views[i].start_offset = (uint64_t)(cell - bench_cells) * (sizeof(*cell) / 8);
+    return &views[i];
+}
+
+static int make_views(void)
+{
+    struct simpler_tensor all;
+    uint32_t words = BENCH_CELLS * (uint32_t)(sizeof(*bench_cells) / 8);
+    uint32_t shape = sizeof(*bench_cells) / 8, offset = 0;
+    int rc = simpler_tensor_init(&all, bench_cells, &words, 1, SIMPLER_DTYPE_UINT64);
+
+    for (int i = 0; i < 4 && rc == 0; i++)
+        rc = simpler_tensor_view(&all, &shape, &offset, &views[i]);
+    return rc;
 }
 
 static void submit_plain(struct simpler_orch *orch, const char *shape)
@@ -72,10 +82,9 @@ static void submit_plain(struct simpler_orch *orch, const char *shape)
         SIMPLER_SCOPE(orch)
         {
             for (uint32_t k = i; k < i + 256 && k < BENCH_TASKS; k++) {
-                struct simpler_tensor t = view(&bench_cells[own ? k : 0]);
                 simpler_task_args_reset(&args);
                 if (!empty)
-                    simpler_task_args_add_inout(&args, &t);
+                    simpler_task_args_add_inout(&args, view(0, &bench_cells[own ? k : 0]));
                 (void)simpler_orch_submit_aiv(orch, empty ? EMPTY : INC, &args, NULL);
             }
         }
@@ -89,14 +98,11 @@ static void submit_wave(struct simpler_orch *orch)
         SIMPLER_SCOPE(orch)
         {
             for (uint32_t j = 1; j <= BENCH_SIDE; j++) {
-                struct simpler_tensor t[4] = {
-                    view(bench_grid(i - 1, j)), view(bench_grid(i, j - 1)),
-                    view(bench_grid(i - 1, j - 1)), view(bench_grid(i, j))};
                 simpler_task_args_reset(&args);
-                simpler_task_args_add_input(&args, &t[0]);
-                simpler_task_args_add_input(&args, &t[1]);
-                simpler_task_args_add_input(&args, &t[2]);
-                simpler_task_args_add_output(&args, &t[3]);
+                simpler_task_args_add_input(&args, view(0, bench_grid(i - 1, j)));
+                simpler_task_args_add_input(&args, view(1, bench_grid(i, j - 1)));
+                simpler_task_args_add_input(&args, view(2, bench_grid(i - 1, j - 1)));
+                simpler_task_args_add_output(&args, view(3, bench_grid(i, j)));
                 (void)simpler_orch_submit_aiv(orch, WAVE, &args, NULL);
             }
         }
@@ -107,18 +113,15 @@ static void submit_tree(struct simpler_orch *orch)
 {
     struct simpler_task_args args;
     for (uint32_t i = BENCH_LEAVES; i < 2 * BENCH_LEAVES; i++) {
-        struct simpler_tensor t = view(&bench_cells[i]);
         simpler_task_args_reset(&args);
-        simpler_task_args_add_inout(&args, &t);
+        simpler_task_args_add_inout(&args, view(0, &bench_cells[i]));
         (void)simpler_orch_submit_aiv(orch, INC, &args, NULL);
     }
     for (uint32_t i = BENCH_LEAVES - 1; i > 0; i--) {
-        struct simpler_tensor t[3] = {view(&bench_cells[2 * i]), view(&bench_cells[2 * i + 1]),
-                                      view(&bench_cells[i])};
         simpler_task_args_reset(&args);
-        simpler_task_args_add_input(&args, &t[0]);
-        simpler_task_args_add_input(&args, &t[1]);
-        simpler_task_args_add_output(&args, &t[2]);
+        simpler_task_args_add_input(&args, view(0, &bench_cells[2 * i]));
+        simpler_task_args_add_input(&args, view(1, &bench_cells[2 * i + 1]));
+        simpler_task_args_add_output(&args, view(2, &bench_cells[i]));
         (void)simpler_orch_submit_aiv(orch, JOIN, &args, NULL);
     }
 }
@@ -128,14 +131,11 @@ static void submit_metg(struct simpler_orch *orch, uint64_t ns)
     struct simpler_task_args args;
     for (uint32_t s = 1; s <= BENCH_STEPS; s++) {
         for (uint32_t i = 0; i < BENCH_WIDTH; i++) {
-            struct simpler_tensor t[4] = {
-                view(bench_row(s - 1, bench_left(i))), view(bench_row(s - 1, i)),
-                view(bench_row(s - 1, bench_right(i))), view(bench_row(s, i))};
             simpler_task_args_reset(&args);
-            simpler_task_args_add_input(&args, &t[0]);
-            simpler_task_args_add_input(&args, &t[1]);
-            simpler_task_args_add_input(&args, &t[2]);
-            simpler_task_args_add_output(&args, &t[3]);
+            simpler_task_args_add_input(&args, view(0, bench_row(s - 1, bench_left(i))));
+            simpler_task_args_add_input(&args, view(1, bench_row(s - 1, i)));
+            simpler_task_args_add_input(&args, view(2, bench_row(s - 1, bench_right(i))));
+            simpler_task_args_add_output(&args, view(3, bench_row(s, i)));
             simpler_task_args_add_scalar(&args, SIMPLER_SCALAR(ns));
             (void)simpler_orch_submit_aiv(orch, STENCIL, &args, NULL);
         }
@@ -145,7 +145,7 @@ static void submit_metg(struct simpler_orch *orch, uint64_t ns)
 /* The window bounds them: as many as are asked for, at most what it holds. */
 static void submit_pending(struct simpler_orch *orch, uint64_t count)
 {
-    struct simpler_tensor t = view(&bench_cells[0]);
+    struct simpler_tensor t = *view(0, &bench_cells[0]);
     struct simpler_task_args args;
 
     simpler_task_args_reset(&args);
@@ -163,7 +163,7 @@ static void submit_pending(struct simpler_orch *orch, uint64_t count)
 
 static void submit_fan(struct simpler_orch *orch, uint64_t count)
 {
-    struct simpler_tensor t = view(&bench_cells[0]);
+    struct simpler_tensor t = *view(0, &bench_cells[0]);
     struct simpler_task_args args;
 
     simpler_task_args_reset(&args);
@@ -207,9 +207,8 @@ static int run(const char *shape, uint64_t ns)
     struct job job = {shape, ns};
     struct simpler_orch_args args = {NULL, 0, 0, NULL, &job};
     struct simpler_call_config config = SIMPLER_CALL_CONFIG_INIT;
-    uint32_t words = BENCH_CELLS * (uint32_t)(sizeof(*bench_cells) / 8);
 
-    if (simpler_tensor_init(&all_cells, bench_cells, &words, 1, SIMPLER_DTYPE_UINT64) != 0)
+    if (make_views() != 0)
         return 0;
     config.aicpu_thread_num = BENCH_THREADS;
     config.hazards = SIMPLER_HAZARDS_ALL;
