@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dump of task.h in C++: addresses of any types, in one call (AD-05).
+#include <csetjmp>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+#include <cmocka.h>
+}
+
+#include "simpler/task.h"
+
+static void mixed_addresses(void **)
+{
+    simpler_tensor x{}, y{};
+    simpler_create_info z{};
+    const float scale = 2.0f;
+    double other = 1.0;
+    simpler_task_args args;
+
+    simpler_task_args_reset(&args);
+    simpler_task_args_add_input(&args, &x);
+    simpler_task_args_add_input(&args, &y);
+    simpler_task_args_add_create(&args, &z);
+    simpler_task_args_add_scalar(&args, &other, SIMPLER_DTYPE_FLOAT64);
+    simpler_task_args_add_scalar(&args, &scale, SIMPLER_DTYPE_FLOAT32);
+    simpler_task_args_dump(&args, &y, &z, &scale);
+    assert_int_equal(args.error, SIMPLER_ARGS_OK);
+    assert_int_equal(args.dump_mask, 2 | 4 | 16);
+}
+
+int main()
+{
+    const CMUnitTest tests[] = {cmocka_unit_test(mixed_addresses)};
+    return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
