@@ -407,6 +407,23 @@ static void no_place_for_a_file(void **state)
     simpler_scope_stats_file_fini(&file);
 }
 
+/* One prefix, two runs at once: the second is refused, the first loses nothing. */
+static void two_runs_never_share_a_file(void **state)
+{
+    (void)state;
+    struct scope_stats_file first = open_file();
+    struct scope_stats_file second;
+
+    errors = 0;
+    assert_int_equal(simpler_scope_stats_file_init(&second), 0);
+    assert_int_not_equal(simpler_scope_stats_file_open(&second, prefix), 0);
+    assert_int_equal(errors, 1);
+    assert_true(exists("scope_stats.jsonl.partial"));
+    simpler_scope_stats_file_fini(&first);
+    assert_int_equal(simpler_scope_stats_file_open(&second, prefix), 0);
+    simpler_scope_stats_file_fini(&second);
+}
+
 static void discard_removes_one_file_alone(void **state)
 {
     (void)state;
@@ -466,6 +483,7 @@ int main(void)
         cmocka_unit_test(a_torn_line_is_cut_and_the_rest_is_counted),
         cmocka_unit_test(no_place_for_a_file),
         cmocka_unit_test(discard_removes_one_file_alone),
+        cmocka_unit_test(two_runs_never_share_a_file),
     };
     return cmocka_run_group_tests(tests, open_prefix, close_prefix);
 }

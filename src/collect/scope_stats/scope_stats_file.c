@@ -9,8 +9,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -260,9 +262,31 @@ void simpler_scope_stats_file_fini(struct scope_stats_file *file)
     file->fd = -1;
 }
 
+/* Whether the path still names the open file. */
+static bool is_at(const char *path, int fd)
+{
+    struct stat named, opened;
+    return stat(path, &named) == 0 && fstat(fd, &opened) == 0 && named.st_dev == opened.st_dev &&
+           named.st_ino == opened.st_ino;
+}
+
+/* An empty file for this run alone: EBUSY while another run writes there. */
 static int create(const char *path)
 {
-    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    for (;;) {
+        int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+        if (fd < 0)
+            return -1;
+        int rc = flock(fd, LOCK_EX | LOCK_NB);
+        if (rc == 0 && is_at(path, fd) && ftruncate(fd, 0) == 0)
+            return fd;
+        int error = rc != 0 ? EBUSY : errno;
+        bool moved = rc == 0 && !is_at(path, fd);
+        (void)close(fd);
+        errno = error;
+        if (!moved)
+            return -1;
+    }
 }
 
 int simpler_scope_stats_file_open(struct scope_stats_file *file, const char *prefix)
@@ -279,9 +303,6 @@ int simpler_scope_stats_file_open(struct scope_stats_file *file, const char *pre
         file->path[0] = '\0';
         return file->status = SIMPLER_EOVERFLOW;
     }
-    /* Before the run, so that nothing is left that could be taken for its file; and
-     * a rename onto a file waits for the disk. */
-    (void)unlink(file->path);
     partial_path(file, path);
     file->fd = create(path);
     if (file->fd < 0 && errno == ENOENT) {
@@ -291,6 +312,9 @@ int simpler_scope_stats_file_open(struct scope_stats_file *file, const char *pre
     }
     if (file->fd < 0)
         return fail(file, "open");
+    /* Before the run, so that nothing is left that could be taken for its file; and
+     * a rename onto a file waits for the disk. */
+    (void)unlink(file->path);
     return reserve_first_line(file);
 }
 
