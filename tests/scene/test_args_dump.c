@@ -26,6 +26,9 @@
 #include "prof_rig.h"
 #include "report/dump_manifest.h"
 
+#ifndef PROPERTY_SECONDS
+#define PROPERTY_SECONDS 6
+#endif
 #define TASKS        120
 #define BUFFERS      5
 #define BUFFER_BYTES 65536u
@@ -60,6 +63,7 @@ static uint8_t *memory[BUFFERS];
 static struct kit_random rng;
 static uint32_t level;
 static uint64_t arena;
+static uint64_t seed; /* of the workers and runs that are under way */
 
 /* ---- the graph ---- */
 
@@ -352,7 +356,7 @@ static void remove_tree(const char *prefix)
 
 static void payloads_equal_the_kernels_copies(void **state)
 {
-    double end = (double)kit_now_ns() / 1e9 + kit_seconds(6);
+    double end = (double)kit_now_ns() / 1e9 + kit_seconds(PROPERTY_SECONDS);
     char prefix[] = "/tmp/test_args_dump_XXXXXX";
 
     (void)state;
@@ -362,7 +366,7 @@ static void payloads_equal_the_kernels_copies(void **state)
         for (uint32_t i = 0; i < BUFFER_BYTES; i++)
             memory[b][i] = (uint8_t)kit_mix(i + (uint64_t)b);
     }
-    for (uint64_t seed = 1; seed == 1 || (double)kit_now_ns() / 1e9 < end; seed++) {
+    for (seed = 1; seed == 1 || (double)kit_now_ns() / 1e9 < end; seed++) {
         struct simpler_worker_config config = SIMPLER_WORKER_CONFIG_INIT;
         struct simpler_callable callable = kit_callable();
         struct kit kit;
@@ -388,8 +392,17 @@ static void payloads_equal_the_kernels_copies(void **state)
     remove_tree(prefix);
 }
 
+/* What a failure needs to be seen again. */
+static int print_seed(void **state)
+{
+    (void)state;
+    print_message("the last seed was %llu\n", (unsigned long long)seed);
+    return 0;
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(payloads_equal_the_kernels_copies)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(payloads_equal_the_kernels_copies, print_seed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

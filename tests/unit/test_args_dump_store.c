@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "collect/args_dump/args_dump_export.h"
 #include "collect/args_dump/args_dump_line.h"
 #include "collect/args_dump/args_dump_store.h"
 #include "kit.h"
@@ -208,12 +209,71 @@ static void the_longest_entry_fits(void **state)
         "\"bin_offset\": 18446744073709551615, \"bin_size\": 18446744073709551615}");
 }
 
+/* Reads a whole small file; the caller frees. */
+static char *text_of(int directory, const char *name)
+{
+    char *text = calloc(1, 65536);
+    int fd = openat(directory, name, O_RDONLY);
+
+    assert_true(fd >= 0 && text != NULL);
+    assert_true(read(fd, text, 65535) > 0);
+    (void)close(fd);
+    return text;
+}
+
+/* Places beyond 4 GiB, and bytes that args.bin turned out not to have (decision 30). */
+static void places_beyond_4_gib(void **state)
+{
+    static const uint64_t place = ((uint64_t)5 << 30) + 4;
+    static const struct {
+        uint64_t bin_bytes;
+        const char *tail;
+    } rows[] = {
+        {((uint64_t)5 << 30) + 68, "\"truncated\": false, \"bin_offset\": 5368709124, "
+                                   "\"bin_size\": 64}"},
+        {((uint64_t)5 << 30) + 19, "\"truncated\": true, \"bin_offset\": 5368709124, "
+                                   "\"bin_size\": 12}"},
+        {(uint64_t)1 << 30, "\"truncated\": true, \"bin_offset\": 0, \"bin_size\": 0}"},
+    };
+    char directory[] = "/tmp/test_args_dump_store_XXXXXX";
+    struct args_dump_store store;
+
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    int fd = open(directory, O_RDONLY | O_DIRECTORY);
+    simpler_args_dump_store_init(&store);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct args_dump_export e = {
+            .directory = fd, .level = 2, .has_bin = true, .bin_bytes = rows[i].bin_bytes};
+        simpler_args_dump_store_start(&store, fd);
+        struct args_dump_record *r = simpler_args_dump_store_append(&store, 0);
+        *r = (struct args_dump_record){.payload_offset = place,
+                                       .payload_size = 64,
+                                       .ndims = 1,
+                                       .shapes = {16},
+                                       .strides = {1},
+                                       .is_contiguous = 1,
+                                       .dtype = SIMPLER_DTYPE_FLOAT32};
+        assert_int_equal(simpler_args_dump_export(&e, &store), 0);
+        assert_int_equal(e.truncated, i != 0);
+        char *text = text_of(fd, ARGS_DUMP_MANIFEST);
+        if (strstr(text, rows[i].tail) == NULL)
+            fail_msg("'%s' is not in '%s'", rows[i].tail, text);
+        free(text);
+    }
+    simpler_args_dump_store_fini(&store);
+    assert_int_equal(unlinkat(fd, ARGS_DUMP_MANIFEST, 0), 0);
+    (void)close(fd);
+    assert_int_equal(rmdir(directory), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_record_once_in_order),
         cmocka_unit_test(scalars_print_as_values),
         cmocka_unit_test(the_longest_entry_fits),
+        cmocka_unit_test(places_beyond_4_gib),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
