@@ -13,7 +13,7 @@
 #include "simpler/dtype.h"
 
 #define MAX_DIMS   5
-#define HASH_BYTES 4096u /* copied, then hashed while they are in the first cache */
+#define HASH_BYTES 12288u /* copied, then hashed while they are in the first cache */
 
 /* Where copying is; hashed follows at. */
 struct sink {
