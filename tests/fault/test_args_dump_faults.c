@@ -19,6 +19,7 @@
 
 #include <cmocka.h>
 
+#include "base/crc32c.h"
 #include "base/testpoint.h"
 #include "collect/args_dump/args_dump_aicpu.h"
 #include "collect/args_dump/args_dump_collector.h"
@@ -484,6 +485,72 @@ static void defaults_and_sizes(void **state)
     }
 }
 
+/* The fields of the record that the manifest does not show, as the spool has them. */
+static void reserved_fields_are_filled(void **state)
+{
+    struct args_dump_collector_config config = {.transport = &simpler_transport_mapped,
+                                                .lanes = 1,
+                                                .records_per_buffer = 10,
+                                                .spool_records = 32};
+    enum simpler_lane_end end = SIMPLER_LANE_COMPLETE;
+    static struct args_dump_record records[64];
+    struct simpler_args_dump_collector *c;
+    struct args_dump_outcome out;
+    static uint8_t bytes[100][500];
+    uint32_t shape[2] = {100, 2}, stride[2] = {5, 3};
+    struct dump_args_info info = {.ndims = 2,
+                                  .dtype = SIMPLER_DTYPE_UINT8,
+                                  .start_offset = 1,
+                                  .shape = shape,
+                                  .stride = stride};
+    struct dump_args_task task = {.func_count = 1};
+    char path[256];
+    ssize_t got = 0;
+
+    (void)state;
+    assert_int_equal(simpler_args_dump_collector_open(&config, &c), 0);
+    assert_int_equal(simpler_args_dump_collector_admit(c, 1, prefix, 2), 0);
+    set_dump_args_enabled(true);
+    set_platform_dump_base(simpler_args_dump_collector_device_base(c));
+    assert_int_equal(dump_args_init(1), 2);
+    struct dump_args_run at = {simpler_args_dump_collector_device_base(c), 1};
+    for (uint32_t i = 0; i < 100; i++) {
+        for (uint32_t k = 0; k < sizeof(bytes[i]); k++)
+            bytes[i][k] = (uint8_t)(i * 7 + k * 13);
+        info.buffer_addr = (uint64_t)(uintptr_t)bytes[i];
+        task.task_id = i;
+        task.submit_seq = i + 1;
+        dump_args_begin(&at, 0);
+        dump_arg_record(&task, &info, 0, 0, true);
+        dump_args_end();
+    }
+    dump_args_flush(&at, 0);
+    path_of(path, sizeof(path), ".spool");
+    for (int i = 0; i < 5000 && got < (ssize_t)sizeof(records); i++) {
+        int fd = open(path, O_RDONLY);
+        got = fd < 0 ? 0 : read(fd, records, sizeof(records));
+        if (fd >= 0)
+            (void)close(fd);
+        kit_sleep_ns(got < (ssize_t)sizeof(records) ? 1000000 : 0);
+    }
+    assert_int_equal(got, sizeof(records));
+    for (uint32_t i = 0; i < 64; i++) {
+        const struct args_dump_record *r = &records[i];
+        uint8_t view[200];
+        for (uint32_t k = 0; k < 200; k++)
+            view[k] = bytes[r->task_id][1 + k / 2 * 5 + k % 2 * 3];
+        assert_int_equal(r->submit_seq, r->task_id + 1);
+        assert_int_equal(r->buffer_addr, (uint64_t)(uintptr_t)bytes[r->task_id]);
+        assert_int_equal(r->crc32c, simpler_crc32c(0, view, sizeof(view)));
+        assert_true(i == 0 || r->capture_ns >= records[i - 1].capture_ns);
+        assert_true(r->capture_ns < 60000000000u);
+    }
+    assert_int_equal(simpler_args_dump_collector_settle(c, &end, &out), 0);
+    assert_int_equal(out.records, 100);
+    assert_false(exists(".spool"));
+    simpler_args_dump_collector_close(c);
+}
+
 static void impossible_sizes_are_refused(void **state)
 {
     struct simpler_worker_config config = SIMPLER_WORKER_CONFIG_INIT;
@@ -716,6 +783,7 @@ int main(void)
 #endif
         EACH_IN_A_DIRECTORY(a_base_is_not_enough),
         EACH_IN_A_DIRECTORY(defaults_and_sizes),
+        EACH_IN_A_DIRECTORY(reserved_fields_are_filled),
         cmocka_unit_test(impossible_sizes_are_refused),
         EACH_IN_A_DIRECTORY(a_directory_that_cannot_be_made),
         EACH_IN_A_DIRECTORY(a_directory_that_vanishes),
