@@ -38,6 +38,22 @@ uint32_t simpler_event_prepare(struct simpler_event *event)
     return seen;
 }
 
+uint32_t simpler_event_prepare_rare(struct simpler_event *event)
+{
+    /* seq_cst, pairs with the notifier's read-modify-write: one of the two comes
+     * first, and the other sees what was done before it. */
+    atomic_fetch_add_explicit(&event->waiters, 1, memory_order_seq_cst);
+    uint32_t seen = atomic_load_explicit(&event->epoch, memory_order_acquire);
+    SIMPLER_TESTPOINT(PARK_BEFORE_RECHECK);
+    return seen;
+}
+
+void simpler_event_notify_rare(struct simpler_event *event, uint32_t count)
+{
+    if (atomic_fetch_add_explicit(&event->waiters, 0, memory_order_seq_cst) != 0)
+        simpler_event_wake(event, count);
+}
+
 void simpler_event_cancel(struct simpler_event *event)
 {
     atomic_fetch_sub_explicit(&event->waiters, 1, memory_order_seq_cst);

@@ -56,6 +56,15 @@ SIMPLER_INLINE bool simpler_event_has_waiters(struct simpler_event *event)
     return atomic_fetch_add_explicit(&event->waiters, 0, memory_order_seq_cst) != 0;
 }
 
+/*
+ * The same for events that are rare and must be quick to wait for: the notifier
+ * pays the read-modify-write and the waiter no membarrier, which interrupts
+ * every CPU of the process (some 20 us in a guest).  Not to be mixed with the
+ * functions above on one event.
+ */
+uint32_t simpler_event_prepare_rare(struct simpler_event *event);
+void simpler_event_notify_rare(struct simpler_event *event, uint32_t count);
+
 SIMPLER_INLINE void simpler_event_notify(struct simpler_event *event, uint32_t count)
 {
     if (SIMPLER_UNLIKELY(simpler_event_has_waiters(event)))

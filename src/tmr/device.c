@@ -54,7 +54,7 @@ static void wait_counter(struct simpler_device *device, _Atomic uint32_t *counte
     } else if (*rest != 0) {
         (*rest)--;
     }
-    uint32_t seen = simpler_event_prepare(event);
+    uint32_t seen = simpler_event_prepare_rare(event);
     if (atomic_load_explicit(counter, memory_order_acquire) != old || is_closing(device))
         simpler_event_cancel(event);
     else
@@ -77,7 +77,7 @@ static void *orchestrator_main(void *argument)
         done++;
         /* P11, release: the result. */
         atomic_store_explicit(&device->finish_seq, done, memory_order_release);
-        simpler_event_notify(&device->finish, 1);
+        simpler_event_notify_rare(&device->finish, 1);
     }
 }
 
@@ -258,7 +258,7 @@ int simpler_device_execute(struct simpler_device *device, const struct simpler_d
     uint32_t before = atomic_load_explicit(&device->finish_seq, memory_order_relaxed);
     /* P10, release: the run's description. */
     atomic_store_explicit(&device->start_seq, before + 1, memory_order_release);
-    simpler_event_notify(&device->start, 1);
+    simpler_event_notify_rare(&device->start, 1);
     wait_finish(device, before, run->deadline_ns);
     discard_stuck(device);
     device->run = NULL;
