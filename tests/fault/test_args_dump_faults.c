@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -617,6 +618,35 @@ static void a_directory_that_vanishes(void **state)
     kit_close(&kit);
 }
 
+/* Another run writes under the prefix: nothing of it is touched, this run says so. */
+static void a_directory_of_another_run(void **state)
+{
+    char path[256];
+    struct kit kit;
+    struct chain chain = {.tasks = 20};
+
+    (void)state;
+    path_of(path, sizeof(path), "");
+    assert_int_equal(mkdir(path, 0777), 0);
+    int directory = open(path, O_RDONLY | O_DIRECTORY);
+    assert_true(directory >= 0 && flock(directory, LOCK_EX | LOCK_NB) == 0);
+    path_of(path, sizeof(path), "args_dump.json");
+    int theirs = open(path, O_CREAT | O_WRONLY, 0666);
+    assert_true(theirs >= 0 && close(theirs) == 0);
+    open_small(&kit);
+    assert_int_equal(run(&kit, chain_graph, &chain, prefix, 2), 0);
+    assert_int_equal(chain.cells[0], 20);
+    assert_int_equal(result.args_dump.status, SIMPLER_EIO);
+    assert_true(exists("args_dump.json"));
+    assert_false(exists("args.bin"));
+    assert_int_equal(close(directory), 0);
+    chain.cells[0] = 0;
+    assert_int_equal(run(&kit, chain_graph, &chain, prefix, 2), 0);
+    assert_int_equal(result.args_dump.status, 0);
+    assert_true(exists("args.bin"));
+    kit_close(&kit);
+}
+
 /* ---- the widest task, failed tasks ---- */
 
 static void wide_graph(struct simpler_orch *orch, void *user)
@@ -787,6 +817,7 @@ int main(void)
         cmocka_unit_test(impossible_sizes_are_refused),
         EACH_IN_A_DIRECTORY(a_directory_that_cannot_be_made),
         EACH_IN_A_DIRECTORY(a_directory_that_vanishes),
+        EACH_IN_A_DIRECTORY(a_directory_of_another_run),
         EACH_IN_A_DIRECTORY(the_widest_task),
         EACH_IN_A_DIRECTORY(a_failed_run_has_its_dump),
         EACH_IN_A_DIRECTORY(the_signature_rules),

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,6 +52,7 @@ struct simpler_args_dump_collector {
     bool lock_ready;
     bool opened; /* tried; directory tells how it went */
     bool bin_opened;
+    bool taken; /* another run writes into the directory */
     int directory;
     int bin; /* -1: there is no args.bin */
     int open_error;
@@ -95,6 +97,33 @@ static void open_bin(struct simpler_args_dump_collector *c)
         simpler_args_dump_writer_set_file(&c->writer, c->bin);
 }
 
+/* The directory, locked for this run as long as it is open; -1, EBUSY while another run has it. */
+static int open_locked(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        (void)close(fd);
+        errno = EBUSY;
+        return -1;
+    }
+    return fd;
+}
+
+/* What an earlier run left under this prefix would be taken for this one's. */
+static void remove_old(const struct simpler_args_dump_collector *c)
+{
+    static const char *const names[] = {ARGS_DUMP_MANIFEST, ARGS_DUMP_MANIFEST ".partial", BIN_NAME,
+                                        ".spool"};
+    char path[ARGS_DUMP_PATH_BYTES + 32];
+
+    for (size_t i = 0; c->path[0] != '\0' && i < sizeof(names) / sizeof(names[0]); i++) {
+        (void)snprintf(path, sizeof(path), "%s/%s", c->path, names[i]);
+        if (unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
+            SIMPLER_WARN("args dump: %s of an earlier run cannot be removed: %s", path,
+                         strerror(errno));
+    }
+}
+
 /* With the first record: the directory, and args.bin at levels 1 and 2. */
 static void open_directory(struct simpler_args_dump_collector *c)
 {
@@ -103,10 +132,13 @@ static void open_directory(struct simpler_args_dump_collector *c)
     c->opened = true;
     errno = ENAMETOOLONG;
     if (c->path[0] == '\0' || make_directories(c->path) != 0 ||
-        (c->directory = open(c->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
-        note_failure(c, "the directory cannot be made");
+        (c->directory = open_locked(c->path)) < 0) {
+        note_failure(c,
+                     errno == EBUSY ? "another run writes here" : "the directory cannot be made");
         return;
     }
+    if (c->taken)
+        remove_old(c); /* what the other run left meanwhile */
     simpler_args_dump_store_start(&c->store, c->directory);
     if (c->level != ARGS_DUMP_HYBRID)
         open_bin(c);
@@ -333,21 +365,6 @@ simpler_args_dump_collector_device_base(const struct simpler_args_dump_collector
 
 /* ---- a run ---- */
 
-/* What an earlier run left under this prefix would be taken for this one's. */
-static void remove_old(const struct simpler_args_dump_collector *c)
-{
-    static const char *const names[] = {ARGS_DUMP_MANIFEST, ARGS_DUMP_MANIFEST ".partial", BIN_NAME,
-                                        ".spool"};
-    char path[ARGS_DUMP_PATH_BYTES + 32];
-
-    for (size_t i = 0; c->path[0] != '\0' && i < sizeof(names) / sizeof(names[0]); i++) {
-        (void)snprintf(path, sizeof(path), "%s/%s", c->path, names[i]);
-        if (unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
-            SIMPLER_WARN("args dump: %s of an earlier run cannot be removed: %s", path,
-                         strerror(errno));
-    }
-}
-
 int simpler_args_dump_collector_admit(struct simpler_args_dump_collector *collector,
                                       uint32_t run_epoch, const char *prefix, uint32_t level)
 {
@@ -364,7 +381,12 @@ int simpler_args_dump_collector_admit(struct simpler_args_dump_collector *collec
     int n = snprintf(c->path, sizeof(c->path), "%s" DIRECTORY, prefix);
     if (n < 0 || (size_t)n >= sizeof(c->path))
         c->path[0] = '\0';
-    remove_old(c);
+    int fd = open_locked(c->path);
+    c->taken = fd < 0 && errno == EBUSY;
+    if (!c->taken)
+        remove_old(c);
+    if (fd >= 0)
+        (void)close(fd);
     c->block->dump_args_level = level;
     return simpler_prof_session_admit(c->session, run_epoch);
 }
