@@ -63,9 +63,10 @@ void simpler_scope_table(FILE *out, const struct simpler_scope_model *m, uint32_
     for (uint32_t i = 0; i < count && i < rows; i++)
         print_row(out, m, &peaks[i]);
     if (count > 0 && rows > 0)
-        (void)fputs("\nA ring's Peak is a scope's high water: what was in use when the scope began, "
-                    "and all\nthat it allocated until its end.  It bounds what was in use at once, "
-                    "and may exceed\nthe capacity.\n",
-                    out);
+        (void)fputs(
+            "\nA ring's Peak is a scope's high water: what was in use when the scope began, "
+            "and all\nthat it allocated until its end.  It bounds what was in use at once, "
+            "and may exceed\nthe capacity.\n",
+            out);
     simpler_alloc_free(peaks);
 }

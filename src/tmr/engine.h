@@ -152,8 +152,8 @@ struct simpler_orch {
     uint32_t *pending; /* slot numbers of those that are not done; one each of all slots fits */
     uint32_t pending_count;
     /* The task being submitted. */
-    uint32_t self;    /* slot number */
-    bool self_shared; /* a pending producer is shared */
+    uint32_t self;                                   /* slot number */
+    bool self_shared;                                /* a pending producer is shared */
     struct simpler_tensor made[SIMPLER_MAX_TENSORS]; /* its OUTPUTs, until they are given back */
     /* Open scopes; grows, never on a path that does not open a deeper scope than before. */
     struct simpler_scope_frame *frames;

@@ -161,9 +161,8 @@ SIMPLER_INLINE int run_kernel(struct simpler_thread *thread, uint32_t func_id)
     struct simpler_device *device = thread->device;
     const struct simpler_kernel *kernel = device->kernels[func_id];
 
-    if (SIMPLER_LIKELY(thread->timing != 0 &&
-                       atomic_load_explicit(&device->estimates->ns[func_id],
-                                            memory_order_relaxed) != 0)) {
+    if (SIMPLER_LIKELY(thread->timing != 0 && atomic_load_explicit(&device->estimates->ns[func_id],
+                                                                   memory_order_relaxed) != 0)) {
         thread->timing--;
         return kernel->fn(thread->args);
     }
