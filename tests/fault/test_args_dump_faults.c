@@ -188,6 +188,13 @@ static void payload_writes_fail(void **state)
         assert_int_equal(run(&kit, chain_graph, &chain, prefix, 2), 0);
         simpler_testpoint_set(NULL, NULL);
         assert_int_equal(chain.cells[CELLS - 1], 40);
+        /* Neighbouring payloads are written at once: there may be fewer writes than nth. */
+        bool fired = atomic_load(&before_failure) < 0;
+        assert_true(fired || nth > 0);
+        if (!fired) {
+            assert_int_equal(result.args_dump.status, 0);
+            break;
+        }
         assert_int_equal(result.args_dump.status, SIMPLER_EPARTIAL);
         assert_true(result.args_dump.has_manifest && result.args_dump.counts_known);
         assert_int_equal(result.args_dump.records, 40 * 4);

@@ -89,6 +89,8 @@ void set_dump_args_enabled(bool enable)
 void set_platform_dump_base(uint64_t dump_data_base)
 {
     pending_base = dump_data_base;
+    /* Another region may lie where an earlier one was, with the same run number. */
+    own.base = 0;
 }
 
 static void reset_lane(struct args_dump_lane *lane)
