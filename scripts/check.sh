@@ -21,18 +21,21 @@ build() { # build PRESET DIRECTORY
     fi
 }
 
-build release build && {
-    scripts/run-ctest.sh build release 'unit|scene|cli|static|stress|fault|model|browser' \
-        -j "$jobs" || status=1
+step() { # step COMMAND...: a step that fails says so, whatever it recorded
+    "$@" && return
+    echo "FAILED step: $*"
+    status=1
 }
-build asan build/asan && {
-    scripts/run-ctest.sh build/asan asan 'unit|scene|cli|stress|fault' -j "$jobs" || status=1
-}
-build tsan build/tsan && {
-    scripts/run-ctest.sh build/tsan tsan 'unit|scene|stress|fault' -j "$jobs" || status=1
-}
-build fuzz build/fuzz && { scripts/fuzz.sh "${FUZZ_SECONDS:-60}" || status=1; }
-scripts/compilers.sh || status=1
-scripts/requirements.sh || status=1
-scripts/summary.sh || status=1
+
+build release build &&
+    step scripts/run-ctest.sh build release \
+        'unit|scene|cli|static|stress|fault|model|browser' -j "$jobs"
+build asan build/asan &&
+    step scripts/run-ctest.sh build/asan asan 'unit|scene|cli|stress|fault' -j "$jobs"
+build tsan build/tsan &&
+    step scripts/run-ctest.sh build/tsan tsan 'unit|scene|stress|fault' -j "$jobs"
+build fuzz build/fuzz && step scripts/fuzz.sh "${FUZZ_SECONDS:-60}"
+step scripts/compilers.sh
+step scripts/requirements.sh
+step scripts/summary.sh
 exit $status

@@ -11,7 +11,7 @@ cat build/results/*.xml /dev/null |
     sed -n 's/.*<testcase name="\([^"]*\)".*status="run".*/\1/p' | sort -u |
     while read -r name; do
         for f in "tests/$name" "tests/$name.c" "tests/$name.cpp"; do
-            [ -f "$f" ] && echo "$f"
+            if [ -f "$f" ]; then echo "$f"; fi
         done
     done >"$ran"
 bad=0
@@ -20,7 +20,7 @@ while read -r id state rest; do
     case $state in
     later) ;;
     built)
-        if ! xargs -r grep -lF -- "$id" <"$ran" | grep -q .; then
+        if [ -z "$(xargs -r grep -lF -- "$id" <"$ran")" ]; then
             echo "requirement $id is called built, but no test that ran and passed names it"
             bad=1
         fi
