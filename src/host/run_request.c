@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checks everything that a caller may get wrong before the device hears of it. */
+#include "host/run_request.h"
+
+#include <inttypes.h>
+
+#include "base/logger.h"
+#include "host/config.h"
+#include "host/worker_state.h"
+
+#define MAX_TENSORS 256
+#define MAX_SCALARS 128
+
+static int check_args(const struct simpler_callable_copy *callable,
+                      const struct simpler_orch_args *args)
+{
+    const char *name = callable->callable.name;
+    uint32_t expected = callable->callable.expected_arg_count;
+
+    if (args->tensor_count > MAX_TENSORS || args->scalar_count > MAX_SCALARS) {
+        SIMPLER_ERROR("run of %s: %" PRIu32 " tensors and %" PRIu32
+                      " scalars; at most %d and %d are possible",
+                      name, args->tensor_count, args->scalar_count, MAX_TENSORS, MAX_SCALARS);
+        return SIMPLER_EINVAL;
+    }
+    if ((args->tensor_count != 0 && args->tensor == NULL) ||
+        (args->scalar_count != 0 && args->scalar == NULL)) {
+        SIMPLER_ERROR("run of %s: arguments are counted, but their array is NULL", name);
+        return SIMPLER_EINVAL;
+    }
+    if (args->tensor_count + args->scalar_count < expected) {
+        SIMPLER_ERROR("run of %s: %" PRIu32 " arguments are expected, %" PRIu32 " are there", name,
+                      expected, args->tensor_count + args->scalar_count);
+        return SIMPLER_EINVAL;
+    }
+    for (uint32_t i = 0; i < args->tensor_count; i++) {
+        if (simpler_tensor_check(&args->tensor[i]) != 0) {
+            SIMPLER_ERROR("run of %s: tensor %" PRIu32 " breaks a rule of simpler/tensor.h", name,
+                          i);
+            return SIMPLER_EINVAL;
+        }
+    }
+    return 0;
+}
+
+static int resolve(struct simpler_worker *worker, const char *name,
+                   const struct simpler_call_config *config, struct simpler_device_run *run)
+{
+    struct simpler_call_config resolved;
+    char message[256] = "";
+
+    int rc = simpler_config_resolve(worker->platform, config, &worker->environment, &resolved,
+                                    message, sizeof(message));
+    if (rc != 0) {
+        SIMPLER_ERROR("run of %s: %s", name, message);
+        return rc;
+    }
+    run->thread_count = resolved.aicpu_thread_num;
+    run->cluster_count = resolved.cluster_count;
+    run->hazards = resolved.hazards;
+    run->exec = resolved.exec;
+    run->check_hazards = resolved.check_hazards != 0;
+    run->deadline_ns = resolved.deadline_ns;
+    run->env = resolved.runtime_env;
+    if (resolved.enable_scope_stats != 0)
+        run->enable_profiling_flag |= SIMPLER_PROFILING_SCOPE_STATS;
+    run->dump_args_level = resolved.enable_dump_args;
+    if (resolved.enable_dump_args != 0)
+        run->enable_profiling_flag |= SIMPLER_PROFILING_DUMP_ARGS;
+    return 0;
+}
+
+int simpler_run_request_prepare(struct simpler_worker *worker, uint32_t handle,
+                                const struct simpler_orch_args *args,
+                                const struct simpler_call_config *config,
+                                struct simpler_device_run *run)
+{
+    run->callable = simpler_callable_table_find(&worker->callables, handle);
+    if (run->callable == NULL)
+        return SIMPLER_EINVAL;
+    run->args = args;
+    int rc = check_args(run->callable, args);
+    if (rc != 0)
+        return rc;
+    return resolve(worker, run->callable->callable.name, config, run);
+}
