@@ -37,6 +37,15 @@ static void print_platforms(void)
     }
 }
 
+static void print_runtimes(void)
+{
+    struct simpler_runtime_info r;
+
+    (void)puts("\nruntimes");
+    for (uint32_t i = 0; simpler_info_runtime(i, &r) == 0; i++)
+        (void)printf("  %-24s %s%s\n", r.name, r.description, i == 0 ? " (default)" : "");
+}
+
 static void print_sizes(void)
 {
     struct simpler_size_info size;
@@ -103,6 +112,20 @@ static void write_platforms(struct simpler_json_writer *w)
     simpler_json_writer_close(w, ']');
 }
 
+static void write_runtimes(struct simpler_json_writer *w)
+{
+    struct simpler_runtime_info r;
+
+    simpler_json_writer_open(w, "runtimes", '[');
+    for (uint32_t i = 0; simpler_info_runtime(i, &r) == 0; i++) {
+        simpler_json_writer_open(w, NULL, '{');
+        simpler_json_writer_string(w, "name", r.name);
+        simpler_json_writer_string(w, "description", r.description);
+        simpler_json_writer_close(w, '}');
+    }
+    simpler_json_writer_close(w, ']');
+}
+
 static void write_sizes(struct simpler_json_writer *w)
 {
     struct simpler_size_info size;
@@ -164,6 +187,7 @@ static void write_json(const struct simpler_scene_names *names)
     simpler_json_writer_string(&w, "version", SIMPLER_VERSION);
     simpler_json_writer_u64(&w, "usable_cpus", simpler_info_usable_cpus());
     write_platforms(&w);
+    write_runtimes(&w);
     write_sizes(&w);
     write_variables(&w);
     write_scenes(&w, names);
@@ -188,6 +212,7 @@ static int run_info(int argc, char **argv)
         (void)printf("simpler %s, %" PRIu32 " usable CPUs\n", SIMPLER_VERSION,
                      simpler_info_usable_cpus());
         print_platforms();
+        print_runtimes();
         print_sizes();
         print_variables();
         print_scenes(names);

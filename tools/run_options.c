@@ -32,6 +32,7 @@ const char simpler_run_options_help[] =
     "  --skip-golden          do not compare with the golden result\n"
     "where\n"
     "  -p, --platform NAME    see `simpler info` (default: this host's CPUs)\n"
+    "  --runtime NAME         see `simpler info` (the case's, else tensormap_and_ringbuffer)\n"
     "  -d, --device ID        device of the platform (0)\n"
     "  --aicpu-threads N      device threads (the CPUs that may be used, at least 2)\n"
     "  --clusters N           clusters of one AIC and two AIV cores (8)\n"
@@ -180,6 +181,21 @@ static bool apply_platform(struct simpler_run_options *o, const char *value, cha
         (void)snprintf(why, WHY_BYTES, "there is no platform '%.60s'; there are: %s", value,
                        simpler_nearest_list(value, names, count, list, sizeof(list)));
     return false;
+}
+
+static bool apply_runtime(struct simpler_run_options *o, const char *value, char *why)
+{
+    struct simpler_runtime_info runtime;
+    const char *names[8];
+    uint32_t count = 0;
+    int i;
+
+    for (; count < 8 && simpler_info_runtime(count, &runtime) == 0; count++)
+        names[count] = runtime.name;
+    i = choose(value, names, count, why);
+    if (i >= 0)
+        o->config.runtime = names[i];
+    return i >= 0;
 }
 
 static bool apply_device(struct simpler_run_options *o, const char *value, char *why)
@@ -361,6 +377,7 @@ struct option_row {
 
 static const struct option_row rows[] = {
     {"--platform", "-p", true, apply_platform, false},
+    {"--runtime", NULL, true, apply_runtime, false},
     {"--device", "-d", true, apply_device, false},
     {"--case", NULL, true, apply_case, false},
     {"--manual", NULL, true, apply_manual, false},

@@ -106,6 +106,8 @@ static int resolve_config(struct simpler_run_case *c, const struct simpler_scene
     char message[512] = "";
 
     *config = c->scene_case->config;
+    if (given->runtime != NULL)
+        config->runtime = given->runtime;
     if (given->aicpu_thread_num != 0)
         config->aicpu_thread_num = given->aicpu_thread_num;
     if (given->cluster_count != 0)

@@ -88,6 +88,13 @@ static void print_counts(FILE *out, const struct simpler_run_stats *stats)
     (void)fputc('\n', out);
 }
 
+static bool is_default_runtime(const struct simpler_call_config *c)
+{
+    struct simpler_runtime_info first;
+
+    return simpler_info_runtime(0, &first) == 0 && strcmp(first.name, c->runtime) == 0;
+}
+
 static void print_head(FILE *out, const struct simpler_run_summary *s,
                        const struct simpler_run_record *r)
 {
@@ -95,12 +102,13 @@ static void print_head(FILE *out, const struct simpler_run_summary *s,
 
     (void)fprintf(out,
                   "%s %s: %s on %s device %" PRIu32 ", %" PRIu32 " threads, %" PRIu32
-                  " clusters, hazards %s%s\n",
+                  " clusters, hazards %s%s%s%s\n",
                   s->scene->name, r->plan->scene_case->name,
                   r->failed_count == 0 ? "passed" : "FAILED", s->options->platform.name,
                   s->options->device_id, c->aicpu_thread_num, c->cluster_count,
                   c->hazards == SIMPLER_HAZARDS_ALL ? "all" : "raw",
-                  c->exec == SIMPLER_EXEC_THREADS ? ", kernels on threads" : "");
+                  c->exec == SIMPLER_EXEC_THREADS ? ", kernels on threads" : "",
+                  is_default_runtime(c) ? "" : ", ", is_default_runtime(c) ? "" : c->runtime);
 }
 
 static void print_params(FILE *out, const struct simpler_run_summary *s,

@@ -9,6 +9,7 @@ static void write_config(struct simpler_json_writer *w, const struct simpler_cal
     const struct simpler_runtime_env *env = &c->runtime_env;
 
     simpler_json_writer_open(w, "config", '{');
+    simpler_json_writer_string(w, "runtime", c->runtime);
     simpler_json_writer_u64(w, "aicpu_thread_num", c->aicpu_thread_num);
     simpler_json_writer_u64(w, "cluster_count", c->cluster_count);
     simpler_json_writer_string(w, "hazards", c->hazards == SIMPLER_HAZARDS_ALL ? "all" : "raw");

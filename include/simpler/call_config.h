@@ -41,6 +41,7 @@ enum simpler_exec {
 
 /** How one run is done; zeros are defaults (SIMPLER_CALL_CONFIG_INIT). */
 struct simpler_call_config {
+    const char *runtime;         /**< its name, see simpler_info_runtime; NULL: the first */
     uint32_t aicpu_thread_num;   /**< device threads; 0: the CPUs that may be used, at least 2 */
     uint32_t cluster_count;      /**< clusters of 1 AIC and 2 AIV; 0: 8 */
     uint32_t hazards;            /**< enum simpler_hazards */

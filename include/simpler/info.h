@@ -40,6 +40,15 @@ SIMPLER_API int simpler_info_platform(uint32_t index, struct simpler_platform_in
 /** For hardware that this host does not have the platform to use instead, else NULL. */
 SIMPLER_API const char *simpler_info_substitute(const char *name);
 
+/** One runtime: how a graph is built and run. */
+struct simpler_runtime_info {
+    const char *name;
+    const char *description; /**< one line */
+};
+
+/** The runtimes one by one; the first is the default. @retval as simpler_info_platform */
+SIMPLER_API int simpler_info_runtime(uint32_t index, struct simpler_runtime_info *out);
+
 /** CPUs that this process may use: affinity and cgroup quota. */
 SIMPLER_API uint32_t simpler_info_usable_cpus(void);
 

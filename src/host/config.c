@@ -16,7 +16,7 @@
 
 #include "base/logger.h"
 #include "base/text.h"
-#include "tmr/device.h"
+#include "host/runtimes.h"
 
 const struct simpler_config_size simpler_config_sizes[SIMPLER_CONFIG_SIZES] = {
     {
@@ -217,6 +217,23 @@ static int resolve_device(const struct simpler_platform *platform, struct simple
     return 0;
 }
 
+static int resolve_runtime(struct simpler_call_config *c, char *message, size_t message_bytes)
+{
+    int i = simpler_runtimes_find(c->runtime);
+    size_t used = 0;
+
+    if (i >= 0) {
+        c->runtime = simpler_runtimes[i]->name;
+        return 0;
+    }
+    used = (size_t)snprintf(message, message_bytes,
+                            "there is no runtime '%.60s'; there are: ", c->runtime);
+    for (i = 0; i < SIMPLER_RUNTIMES && used < message_bytes; i++)
+        used += (size_t)snprintf(message + used, message_bytes - used, "%s%s", i == 0 ? "" : ", ",
+                                 simpler_runtimes[i]->name);
+    return SIMPLER_EINVAL;
+}
+
 static int check_prefix(const struct simpler_call_config *c, char *message, size_t message_bytes)
 {
     const char *prefix = c->output_prefix != NULL ? c->output_prefix : "";
@@ -247,6 +264,8 @@ int simpler_config_resolve(const struct simpler_platform *platform,
     if (config != NULL)
         c = *config;
     int rc = resolve_device(platform, &c, message, message_bytes);
+    if (rc == 0)
+        rc = resolve_runtime(&c, message, message_bytes);
     if (rc == 0)
         rc = check_prefix(&c, message, message_bytes);
     for (size_t i = 0; rc == 0 && i < SIMPLER_CONFIG_SIZES; i++)

@@ -7,6 +7,7 @@
 #include "base/logger.h"
 #include "collect/args_dump/args_dump_collector.h"
 #include "collect/scope_stats/scope_stats_collector.h"
+#include "host/runtimes.h"
 #include "platform/transport.h"
 
 /* 256 device threads and 108 cores fit. */
@@ -21,8 +22,9 @@ void simpler_diagnostics_fini(struct simpler_diagnostics *diagnostics)
 }
 
 /* By value: what a later run is configured with does not show in this one's file. */
-static struct scope_stats_capacities capacities_of(const struct simpler_runtime_env *env)
+static struct scope_stats_capacities capacities_of(const struct simpler_device_run *run)
 {
+    const struct simpler_runtime_env *env = &run->env;
     struct scope_stats_capacities c = {.known = env->tensormap != 0, .tensormap = env->tensormap};
 
     for (int r = 0; r < CHIP_MAX_RING_DEPTH; r++) {
@@ -31,6 +33,7 @@ static struct scope_stats_capacities capacities_of(const struct simpler_runtime_
         c.dep_pool[r] = env->ring_dep_pool[r];
         c.known = c.known && c.task_window[r] != 0 && c.heap[r] != 0 && c.dep_pool[r] != 0;
     }
+    c.known = c.known && simpler_runtimes[run->runtime]->samples_scopes;
     return c;
 }
 
@@ -38,7 +41,7 @@ static int admit_scope_stats(struct simpler_diagnostics *diagnostics, const char
                              struct simpler_device_run *run)
 {
     struct scope_stats_collector_config config = {.transport = &simpler_transport_mapped};
-    struct scope_stats_capacities capacities = capacities_of(&run->env);
+    struct scope_stats_capacities capacities = capacities_of(run);
 
     if (diagnostics->scope_stats == NULL) {
         int rc = simpler_scope_stats_collector_open(&config, &diagnostics->scope_stats);

@@ -9,7 +9,7 @@
  * Threads: the one that runs.
  */
 #include "simpler/worker.h"
-#include "tmr/device.h"
+#include "task/runtime.h"
 
 struct simpler_scope_stats_collector;
 struct simpler_args_dump_collector;

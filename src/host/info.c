@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/config.h"
+#include "host/runtimes.h"
 #include "platform/platform.h"
 
 int simpler_info_platform(uint32_t index, struct simpler_platform_info *out)
@@ -31,6 +32,17 @@ int simpler_info_platform(uint32_t index, struct simpler_platform_info *out)
         .default_hazards = p->default_hazards,
         .counter_hz = p->counter_hz,
     };
+    return 0;
+}
+
+int simpler_info_runtime(uint32_t index, struct simpler_runtime_info *out)
+{
+    if (out == NULL)
+        return SIMPLER_EINVAL;
+    if (index >= SIMPLER_RUNTIMES)
+        return SIMPLER_ENOENT;
+    out->name = simpler_runtimes[index]->name;
+    out->description = simpler_runtimes[index]->description;
     return 0;
 }
 

@@ -13,13 +13,14 @@ static int execute(struct simpler_worker *worker, struct simpler_device_run *run
                    const char *output_prefix, struct simpler_run_result *out)
 {
     memset(out, 0, sizeof(*out));
+    atomic_store_explicit(&worker->runtime, run->runtime, memory_order_relaxed);
     run->run_epoch = ++worker->run_count;
     int rc = simpler_diagnostics_admit(&worker->diagnostics, output_prefix, run, out);
     if (rc != 0) {
         out->status = rc;
         return rc;
     }
-    rc = simpler_device_execute(worker->device, run, out);
+    rc = simpler_runtimes[run->runtime]->execute(worker->devices[run->runtime], run, out);
     simpler_diagnostics_settle(&worker->diagnostics, run, out);
     return rc;
 }

@@ -55,6 +55,7 @@ static int resolve(struct simpler_worker *worker, const char *name,
         SIMPLER_ERROR("run of %s: %s", name, message);
         return rc;
     }
+    run->runtime = (uint32_t)simpler_runtimes_find(resolved.runtime);
     run->thread_count = resolved.aicpu_thread_num;
     run->cluster_count = resolved.cluster_count;
     run->hazards = resolved.hazards;

@@ -68,9 +68,9 @@ static int acquire_all(struct simpler_worker *worker)
     int rc = simpler_callable_table_init(&worker->callables);
     if (rc == 0)
         rc = simpler_device_memory_init(&worker->memory);
-    if (rc != 0)
-        return rc;
-    return simpler_device_open(worker->platform, &worker->device);
+    for (uint32_t i = 0; i < SIMPLER_RUNTIMES && rc == 0; i++)
+        rc = simpler_runtimes[i]->open(worker->platform, &worker->devices[i]);
+    return rc;
 }
 
 int simpler_worker_open(const struct simpler_worker_config *config, struct simpler_worker **out)
@@ -97,6 +97,7 @@ int simpler_worker_open(const struct simpler_worker_config *config, struct simpl
     worker->device_id = config->device_id;
     worker->diagnostics.dump = config->dump;
     atomic_init(&worker->running, false);
+    atomic_init(&worker->runtime, 0);
     rc = acquire_all(worker);
     if (rc != 0) {
         SIMPLER_ERROR("open: %s", simpler_status_text(rc));
@@ -112,7 +113,8 @@ void simpler_worker_close(struct simpler_worker *worker)
 {
     if (worker == NULL)
         return;
-    simpler_device_close(worker->device);
+    for (uint32_t i = 0; i < SIMPLER_RUNTIMES; i++)
+        simpler_runtimes[i]->close(worker->devices[i]);
     simpler_diagnostics_fini(&worker->diagnostics);
     simpler_device_memory_fini(&worker->memory);
     simpler_callable_table_fini(&worker->callables);
@@ -131,11 +133,15 @@ int simpler_worker_register(struct simpler_worker *worker, const struct simpler_
 
 void simpler_worker_cancel(struct simpler_worker *worker)
 {
-    if (worker != NULL)
-        simpler_device_cancel(worker->device);
+    /* Where nothing runs the next start undoes it. */
+    for (uint32_t i = 0; worker != NULL && i < SIMPLER_RUNTIMES; i++)
+        simpler_runtimes[i]->cancel(worker->devices[i]);
 }
 
 uint64_t simpler_worker_progress(const struct simpler_worker *worker)
 {
-    return worker != NULL ? simpler_device_progress(worker->device) : 0;
+    if (worker == NULL)
+        return 0;
+    uint32_t runtime = atomic_load_explicit(&worker->runtime, memory_order_relaxed);
+    return simpler_runtimes[runtime]->progress(worker->devices[runtime]);
 }

@@ -9,14 +9,15 @@
 #include "host/callable_table.h"
 #include "host/device_memory.h"
 #include "host/diagnostics.h"
+#include "host/runtimes.h"
 #include "platform/platform.h"
-#include "tmr/device.h"
 
 struct simpler_worker {
     const struct simpler_platform *platform;
     int device_id;
     struct simpler_runtime_env environment; /* as it was when the worker was opened */
-    struct simpler_device *device;          /* NULL until opened */
+    void *devices[SIMPLER_RUNTIMES];        /* NULL until opened */
+    _Atomic uint32_t runtime;               /* of the current or last run; written by its thread */
     struct simpler_device_memory memory;
     struct simpler_callable_table callables;
     struct simpler_diagnostics diagnostics; /* of the thread that runs, like the next */

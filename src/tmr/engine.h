@@ -21,6 +21,7 @@
 #include "base/event.h"
 #include "simpler/orch.h"
 #include "simpler/worker.h"
+#include "task/orch_ops.h"
 #include "tmr/device.h"
 #include "tmr/heap_ring.h"
 #include "tmr/ready_queue.h"
@@ -119,6 +120,7 @@ struct simpler_scope_frame {
 
 /* The orchestrator of one run. */
 struct simpler_orch {
+    struct simpler_orch_head head; /* first: see task/orch_ops.h */
     struct simpler_device *device;
     struct simpler_thread *thread;
     struct simpler_ring ring[CHIP_MAX_RING_DEPTH];

@@ -12,6 +12,7 @@
 #include "tmr/fatal.h"
 #include "tmr/hazard_check.h"
 #include "tmr/linking.h"
+#include "tmr/orch_functions.h"
 #include "tmr/orch_wait.h"
 #include "tmr/scheduler.h"
 #include "tmr/scope_sample.h"
@@ -46,6 +47,7 @@ void simpler_orchestrator_reset(struct simpler_device *device)
     uint32_t first = 0;
 
     memset(orch, 0, sizeof(*orch));
+    orch->head.ops = &simpler_tmr_ops;
     orch->frames = frames;
     orch->frame_capacity = frame_capacity;
     orch->probed_ticks = probed;

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/testpoint.h"
 #include "tmr/fatal.h"
+#include "tmr/orch_functions.h"
 #include "tmr/orchestrator.h"
 #include "tmr/scope_sample.h"
 
@@ -75,8 +76,8 @@ void simpler_orchestrator_leave(struct simpler_orch *orch)
         pop(orch);
 }
 
-int simpler_orch_scope_begin_at(struct simpler_orch *orch, enum simpler_scope_mode mode,
-                                const char *file, int line)
+int simpler_tmr_scope_begin(struct simpler_orch *orch, enum simpler_scope_mode mode,
+                            const char *file, int line)
 {
     int status = simpler_fatal_status(orch);
     if (SIMPLER_UNLIKELY(status != 0)) {
@@ -98,12 +99,7 @@ int simpler_orch_scope_begin_at(struct simpler_orch *orch, enum simpler_scope_mo
     return simpler_orchestrator_enter(orch, mode, file, line);
 }
 
-int simpler_orch_scope_begin(struct simpler_orch *orch, enum simpler_scope_mode mode)
-{
-    return simpler_orch_scope_begin_at(orch, mode, NULL, 0);
-}
-
-int simpler_orch_scope_end(struct simpler_orch *orch)
+int simpler_tmr_scope_end(struct simpler_orch *orch)
 {
     int status = simpler_fatal_status(orch);
     if (orch->open > 1)

@@ -14,6 +14,7 @@
 #include "tmr/handover.h"
 #include "tmr/hazard_check.h"
 #include "tmr/linking.h"
+#include "tmr/orch_functions.h"
 #include "tmr/scheduler.h"
 #include "tmr/solo.h"
 #include "tmr/tensor_pack.h"
@@ -417,24 +418,24 @@ SIMPLER_INLINE int submit(struct simpler_orch *orch, struct request *q)
     return 0;
 }
 
-int simpler_orch_submit_aic_at(struct simpler_orch *orch, uint32_t func_id,
-                               const struct simpler_task_args *args,
-                               struct simpler_task_outputs *out, const char *file, int line)
+int simpler_tmr_submit_aic(struct simpler_orch *orch, uint32_t func_id,
+                           const struct simpler_task_args *args, struct simpler_task_outputs *out,
+                           const char *file, int line)
 {
     struct request q = {SIMPLER_SHAPE_AIC, func_id, args, out, file, line, 0, 0};
     return submit(orch, &q);
 }
 
-int simpler_orch_submit_aiv_at(struct simpler_orch *orch, uint32_t func_id,
-                               const struct simpler_task_args *args,
-                               struct simpler_task_outputs *out, const char *file, int line)
+int simpler_tmr_submit_aiv(struct simpler_orch *orch, uint32_t func_id,
+                           const struct simpler_task_args *args, struct simpler_task_outputs *out,
+                           const char *file, int line)
 {
     struct request q = {SIMPLER_SHAPE_AIV, func_id, args, out, file, line, 0, 0};
     return submit(orch, &q);
 }
 
-int simpler_orch_submit_dummy_at(struct simpler_orch *orch, const struct simpler_task_args *args,
-                                 struct simpler_task_outputs *out, const char *file, int line)
+int simpler_tmr_submit_dummy(struct simpler_orch *orch, const struct simpler_task_args *args,
+                             struct simpler_task_outputs *out, const char *file, int line)
 {
     struct request q = {SIMPLER_SHAPE_DUMMY, 0, args, out, file, line, 0, 0};
     return submit(orch, &q);
@@ -454,9 +455,9 @@ static void complete_at_once(struct simpler_orch *orch, uint32_t number)
                           memory_order_release);
 }
 
-int simpler_orch_alloc_tensors_at(struct simpler_orch *orch,
-                                  const struct simpler_create_info *infos, uint32_t count,
-                                  struct simpler_task_outputs *out, const char *file, int line)
+int simpler_tmr_alloc_tensors(struct simpler_orch *orch, const struct simpler_create_info *infos,
+                              uint32_t count, struct simpler_task_outputs *out, const char *file,
+                              int line)
 {
     struct simpler_task_args args;
     struct request q = {SIMPLER_SHAPE_DUMMY, 0, &args, out, file, line, 0, 0};

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Single elements read and written by the orchestration, and what it may ask about its run. */
-#include <stdarg.h>
-#include <stdio.h>
+/* Single elements read and written by the orchestration. */
 #include <string.h>
 
 #include "tmr/admission.h"
 #include "tmr/fatal.h"
 #include "tmr/linking.h"
+#include "tmr/orch_functions.h"
 #include "tmr/orch_wait.h"
 #include "tmr/scheduler.h"
 
@@ -134,8 +133,8 @@ static uint8_t *element(const struct simpler_tensor *tensor, const uint32_t *ind
     return (uint8_t *)(uintptr_t)tensor->addr + (at << simpler_dtype_shift(tensor->dtype));
 }
 
-int simpler_orch_get_tensor_data(struct simpler_orch *orch, const struct simpler_tensor *tensor,
-                                 const uint32_t *index, void *value)
+int simpler_tmr_get_tensor_data(struct simpler_orch *orch, const struct simpler_tensor *tensor,
+                                const uint32_t *index, void *value)
 {
     int status = simpler_fatal_status(orch);
     if (status != 0)
@@ -149,8 +148,8 @@ int simpler_orch_get_tensor_data(struct simpler_orch *orch, const struct simpler
     return status;
 }
 
-int simpler_orch_set_tensor_data(struct simpler_orch *orch, const struct simpler_tensor *tensor,
-                                 const uint32_t *index, const void *value)
+int simpler_tmr_set_tensor_data(struct simpler_orch *orch, const struct simpler_tensor *tensor,
+                                const uint32_t *index, const void *value)
 {
     int status = simpler_fatal_status(orch);
     if (status != 0)
@@ -162,38 +161,4 @@ int simpler_orch_set_tensor_data(struct simpler_orch *orch, const struct simpler
     if (status == 0)
         memcpy(to, value, simpler_dtype_bytes(tensor->dtype));
     return status;
-}
-
-void simpler_orch_report_fatal(struct simpler_orch *orch, int code, const char *format, ...)
-{
-    char text[1024];
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof(text), format == NULL ? "(no text)" : format, args);
-    va_end(args);
-    /* The report is read line by line. */
-    for (char *p = text; *p != '\0'; p++) {
-        if ((unsigned char)*p < ' ')
-            *p = ' ';
-    }
-    if (code <= 0 || !simpler_fatal_is_code(-code))
-        code = SIMPLER_CODE_EXPLICIT_ORCH_FATAL;
-    (void)simpler_fatal_latch(orch, (enum simpler_device_code)code,
-                              "reported by the orchestration: %s", text);
-}
-
-bool simpler_orch_is_fatal(const struct simpler_orch *orch)
-{
-    return atomic_load_explicit(&orch->device->stop, memory_order_relaxed) != 0;
-}
-
-uint32_t simpler_orch_available_cluster_count(const struct simpler_orch *orch)
-{
-    return orch->device->run->cluster_count;
-}
-
-uint32_t simpler_orch_available_aiv_count(const struct simpler_orch *orch)
-{
-    return orch->device->run->cluster_count * 2;
 }

@@ -33,7 +33,7 @@ SIMPLER_TENSORMAP='"x' "$SIMPLER" info --json >"$dir/info.json" || fail "--json"
 /usr/bin/python3 - "$dir/info.json" <<'PY' || fail "the JSON document"
 import json, sys
 info = json.load(open(sys.argv[1]))
-assert set(info) == {"version", "usable_cpus", "platforms", "sizes", "environment", "scenes",
+assert set(info) == {"version", "usable_cpus", "platforms", "runtimes", "sizes", "environment", "scenes",
                      "scenes_omitted"}
 assert info["scenes_omitted"] == 0
 by_name = {p["name"]: p for p in info["platforms"]}

@@ -52,6 +52,7 @@ refused 2 "'-1' is no device id" a -d -1
 refused 2 "'4-7' names several devices" a -d 4-7
 refused 2 "'0,2,5' names several devices" a --device 0,2,5
 refused 2 "'first' is no device id" a -d first
+refused 2 "'tensormap' is none of tensormap_and_ringbuffer" a --runtime tensormap
 refused 2 "platform cpu has no device 1; its devices are 0 to 0" a -d 1
 refused 2 "platform a2a3sim has no device 16; its devices are 0 to 15" a -p a2a3sim -d 16
 
@@ -69,7 +70,7 @@ echo 'int simpler_scenes;' | compile nothing
 refused 1 "nothing.so is no scene: it exports no" "$dir/nothing.so"
 printf '#include "simpler/scene.h"\n%s\n' 'SIMPLER_API struct simpler_scene simpler_scene = {.abi = 77};' |
     compile old
-refused 1 "old.so was built for scene interface 77, this program has 2" "$dir/old.so"
+refused 1 "old.so was built for scene interface 77, this program has 3" "$dir/old.so"
 printf '#include "simpler/scene.h"\n%s\n' 'void nowhere(void); void call(void) { nowhere(); }' |
     compile unresolved
 refused 1 "unresolved.so: undefined symbol: nowhere" "$dir/unresolved.so"

@@ -196,6 +196,7 @@ static void a_bad_config_is_refused_by_name(void **state)
     REFUSED(hazards, 3, "hazards is 3", "1 (all) or 2 (raw)");
     REFUSED(exec, 2, "exec is 2", "0 (inline) or 1 (threads)");
     REFUSED(check_hazards, 2, "check_hazards is 2", "0 or 1");
+    REFUSED(runtime, "graph", "there is no runtime 'graph'", "tensormap_and_ringbuffer");
     REFUSED(enable_scope_stats, 2, "enable_scope_stats is 2", "0 or 1");
 }
 

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_TASK_RUNTIME_H
+#define SIMPLER_TASK_RUNTIME_H
+
+/*
+ * A runtime as the host layer sees it: one struct of functions.  Its device runs
+ * one callable at a time; threads and memory are kept from run to run.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "simpler/worker.h"
+#include "task/callable.h"
+
+struct simpler_platform;
+
+/* Bits of enable_profiling_flag, as the documents number them. */
+#define SIMPLER_PROFILING_DUMP_ARGS   (1u << 0)
+#define SIMPLER_PROFILING_SCOPE_STATS (1u << 4)
+
+/* One run, every default already resolved and every limit already checked. */
+struct simpler_device_run {
+    uint32_t runtime; /* index in the registry of the host layer */
+    const struct simpler_callable_copy *callable;
+    const struct simpler_orch_args *args;
+    uint32_t thread_count;
+    uint32_t cluster_count;
+    uint32_t hazards; /* enum simpler_hazards, never DEFAULT */
+    uint32_t exec;    /* enum simpler_exec */
+    bool check_hazards;
+    uint64_t deadline_ns;           /* 0: none */
+    uint32_t run_epoch;             /* number of the run on its worker, from 1 */
+    uint32_t enable_profiling_flag; /* SIMPLER_PROFILING_* */
+    uint64_t scope_stats_data_base; /* with that bit: the header that the host has made */
+    uint32_t dump_args_level;       /* with its bit: 1 to 3, for the host */
+    uint64_t dump_data_base;        /* with its bit */
+    struct simpler_runtime_env env; /* no zeros */
+};
+
+/* Threads of such a run that may produce diagnostics; their lanes are 0 to this - 1. */
+static inline uint32_t simpler_device_lanes(const struct simpler_device_run *run)
+{
+    return run->thread_count + (run->exec == SIMPLER_EXEC_THREADS ? 3 * run->cluster_count : 0);
+}
+
+/* @device is what open gave.  All members are required. */
+struct simpler_runtime {
+    const char *name;
+    const char *description; /* one line for `simpler info` */
+    bool samples_scopes;     /* false: scope stats have no producer, their file is metadata alone */
+    /* SIMPLER_ENOMEM. */
+    int (*open)(const struct simpler_platform *platform, void **device);
+    /* Stops the threads; NULL is allowed. */
+    void (*close)(void *device);
+    /*
+     * Runs to the end; fills @result and returns its status.  One caller at a
+     * time (the host layer sees to it).  SIMPLER_ENOMEM when memory cannot be
+     * mapped, SIMPLER_ETHREAD when threads cannot be started.
+     */
+    int (*execute)(void *device, const struct simpler_device_run *run,
+                   struct simpler_run_result *result);
+    /* Ends the current run with SIMPLER_ECANCELED.  Any thread. */
+    void (*cancel)(void *device);
+    /* Tasks done in the current or last run.  Any thread. */
+    uint64_t (*progress)(const void *device);
+};
+
+/* Limits of simpler_runtime_env and its defaults, for config checks. */
+#define SIMPLER_TASK_WINDOW_MIN     4u
+#define SIMPLER_TASK_WINDOW_MAX     (1u << 25)
+#define SIMPLER_HEAP_MIN            1024u
+#define SIMPLER_HEAP_MAX            (1ull << 44) /* four of them fit an address space */
+#define SIMPLER_HEAP_UNIT           1024u
+#define SIMPLER_DEP_POOL_MIN        4u
+#define SIMPLER_DEP_POOL_MAX        (1u << 28)
+#define SIMPLER_TENSORMAP_MIN       16u
+#define SIMPLER_TENSORMAP_MAX       (1u << 26)
+#define SIMPLER_TASK_WINDOW_DEFAULT 16384u
+#define SIMPLER_HEAP_DEFAULT        268435456u
+#define SIMPLER_DEP_POOL_DEFAULT    16384u
+#define SIMPLER_TENSORMAP_DEFAULT   65536u
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The runtime's two tables: what the host calls, what an orchestration calls. */
+#include "tmr/engine.h"
+#include "tmr/fatal.h"
+#include "tmr/orch_functions.h"
+#include "tmr/tmr_runtime.h"
+
+static void report_fatal(struct simpler_orch *orch, enum simpler_device_code code, const char *text)
+{
+    (void)simpler_fatal_latch(orch, code, "reported by the orchestration: %s", text);
+}
+
+static bool is_fatal(const struct simpler_orch *orch)
+{
+    return atomic_load_explicit(&orch->device->stop, memory_order_relaxed) != 0;
+}
+
+static uint32_t cluster_count(const struct simpler_orch *orch)
+{
+    return orch->device->run->cluster_count;
+}
+
+const struct simpler_orch_ops simpler_tmr_ops = {
+    .submit_aic = simpler_tmr_submit_aic,
+    .submit_aiv = simpler_tmr_submit_aiv,
+    .submit_dummy = simpler_tmr_submit_dummy,
+    .alloc_tensors = simpler_tmr_alloc_tensors,
+    .scope_begin = simpler_tmr_scope_begin,
+    .scope_end = simpler_tmr_scope_end,
+    .get_tensor_data = simpler_tmr_get_tensor_data,
+    .set_tensor_data = simpler_tmr_set_tensor_data,
+    .report_fatal = report_fatal,
+    .is_fatal = is_fatal,
+    .cluster_count = cluster_count,
+};
+
+static int open_device(const struct simpler_platform *platform, void **device)
+{
+    struct simpler_device *made = NULL;
+    int rc = simpler_device_open(platform, &made);
+
+    *device = made;
+    return rc;
+}
+
+static void close_device(void *device)
+{
+    simpler_device_close(device);
+}
+
+static int execute(void *device, const struct simpler_device_run *run,
+                   struct simpler_run_result *result)
+{
+    return simpler_device_execute(device, run, result);
+}
+
+static void cancel(void *device)
+{
+    simpler_device_cancel(device);
+}
+
+static uint64_t progress(const void *device)
+{
+    return simpler_device_progress(device);
+}
+
+const struct simpler_runtime simpler_runtime_tmr = {
+    .name = "tensormap_and_ringbuffer",
+    .description = "tasks start while the orchestration runs; rings bound the memory",
+    .samples_scopes = true,
+    .open = open_device,
+    .close = close_device,
+    .execute = execute,
+    .cancel = cancel,
+    .progress = progress,
+};
