@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tmr/tensormap.h"
+#include "task/tensormap.h"
 
 #define SIDE   128
 #define VIEWS  (SIDE * SIDE)

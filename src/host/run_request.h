@@ -4,7 +4,7 @@
 
 /* From what a caller asks for to a run without defaults or doubts. */
 #include "simpler/worker.h"
-#include "tmr/device.h"
+#include "task/runtime.h"
 
 /*
  * Fills @run but for what the diagnostics add; @args (not NULL) stays the

@@ -24,9 +24,9 @@
 #include "task/orch_ops.h"
 #include "tmr/device.h"
 #include "tmr/heap_ring.h"
-#include "tmr/ready_queue.h"
+#include "task/ready_queue.h"
 #include "tmr/task_slot.h"
-#include "tmr/tensormap.h"
+#include "task/tensormap.h"
 
 #define SIMPLER_NO_TASK UINT32_MAX
 #define SIMPLER_NO_HOLD UINT32_MAX

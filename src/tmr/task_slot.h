@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "collect/args_dump/args_dump_task_aicpu.h"
 #include "simpler/call_config.h"
 #include "simpler/kernel.h"
 #include "simpler/task.h"
@@ -118,11 +119,7 @@ struct simpler_pool_edge {
  * orchestrator before it publishes the task, and touched in runs with a dump alone.
  */
 struct simpler_task_dump {
-    _Alignas(SIMPLER_CACHE_LINE) uint64_t mask; /* selected arguments: tensors, then scalars */
-    uint32_t submit_seq;                        /* number of the submit in its run, from 1 */
-    uint16_t ambiguous;                         /* bit a scalar */
-    uint8_t scalar_dtype[SIMPLER_MAX_SCALARS];
-    uint8_t use[SIMPLER_MAX_TENSORS]; /* enum simpler_tensor_use */
+    _Alignas(SIMPLER_CACHE_LINE) struct dump_args_submit submit;
 };
 _Static_assert(sizeof(struct simpler_task_dump) == 64, "one line a task");
 

@@ -10,7 +10,7 @@
 
 #include "cm.h"
 #include "graph_view.h"
-#include "tmr/tensormap.h"
+#include "task/tensormap.h"
 
 #define MOST_VIEWS 20
 #define MOST_BYTES 512

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tmr/ready_queue.h"
+#include "task/ready_queue.h"
 
 #define ITEMS   200000u
 #define THIEVES 3u

@@ -38,17 +38,17 @@ MUTANTS = [
          "    static uint32_t seen;\n    if (++seen % 1000 == 0)\n        return;\n"
          "    orch->pending[orch->pending_count++] = number;\n")]),
     ("stride-ignored", "views are taken as contiguous", "dev", [
-        ("src/tmr/view_box.c",
+        ("src/task/view_box.c",
          "    box->run = UINT64_C(1) << simpler_dtype_shift(tensor->dtype);\n",
          "    box->run = simpler_tensor_numel(tensor) << simpler_dtype_shift(tensor->dtype);\n"
          "    box->dims = 0;\n")]),
     ("covered-as-none", "a view that is covered counts as apart", "dev", [
-        ("src/tmr/tensormap_search.c",
+        ("src/task/tensormap_search.c",
          "    if (!simpler_view_box_overlaps(box, start, other, other_start))\n        return;\n",
          "    if (!simpler_view_box_overlaps(box, start, other, other_start) ||\n"
          "        simpler_view_box_covers(box, start, other, other_start))\n        return;\n")]),
     ("contained-as-equal", "a write inside an entry removes all of it", "dev", [
-        ("src/tmr/tensormap_search.c",
+        ("src/task/tensormap_search.c",
          "simpler_view_box_covers(box, start, other, other_start))",
          "(simpler_view_box_covers(box, start, other, other_start) ||\n"
          "                            simpler_view_box_covers(other, other_start, box, start)))")]),
@@ -58,7 +58,7 @@ MUTANTS = [
          "    if (number != SIMPLER_NO_TASK || is_closing(device)) {\n",
          "    uint32_t number = SIMPLER_NO_TASK;\n    if (is_closing(device)) {\n")]),
     ("ready-relaxed", "a ready task is published without release", "tsan", [
-        ("src/tmr/ready_queue.h",
+        ("src/task/ready_queue.h",
          "atomic_store_explicit(&q->tail, tail + 1, memory_order_release);",
          "atomic_store_explicit(&q->tail, tail + 1, memory_order_relaxed);")]),
     ("decrement-relaxed", "the last reference is taken without acquire", "tsan", [
@@ -100,7 +100,7 @@ MUTANTS = [
          "    if (head == SIMPLER_LINK_CLOSED) {\n        poison(self, producer);\n"
          "        return false;\n    }\n", "")]),
     ("readers-dropped", "a writer does not wait for readers", "dev", [
-        ("src/tmr/tensormap_entry.c", "    if (last == 0)\n        return;\n    do {\n"
+        ("src/task/tensormap_entry.c", "    if (last == 0)\n        return;\n    do {\n"
          "        n = map->node[n].next;\n        simpler_tensormap_entry_push(",
          "    if (last == 0 || map->track_readers)\n        return;\n    do {\n"
          "        n = map->node[n].next;\n        simpler_tensormap_entry_push(")]),

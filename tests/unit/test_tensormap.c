@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/testpoint.h"
-#include "tmr/tensormap_state.h"
+#include "task/tensormap_state.h"
 
 #define RING0 0u
 #define RING1 (UINT64_C(1) << 32)

@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "tmr/tensormap.h"
+#include "task/tensormap.h"
 
 #define BYTES      2304 /* of a buffer */
 #define BYTE_WORDS (BYTES / 64)

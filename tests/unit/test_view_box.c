@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "tmr/view_box.h"
-#include "tmr/view_grid.h"
+#include "task/view_box.h"
+#include "task/view_grid.h"
 
 #define BYTES 4096
 

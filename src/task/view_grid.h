@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SIMPLER_TMR_VIEW_GRID_H
-#define SIMPLER_TMR_VIEW_GRID_H
+#ifndef SIMPLER_TASK_VIEW_GRID_H
+#define SIMPLER_TASK_VIEW_GRID_H
 
 /*
  * Grids of boxes.  Boxes of one form whose starts differ by whole boxes in each
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
-#include "tmr/view_box.h"
+#include "task/view_box.h"
 
 #define SIMPLER_GRID_LEVELS (SIMPLER_MAX_DIMS + 1)
 

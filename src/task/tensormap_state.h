@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SIMPLER_TMR_TENSORMAP_STATE_H
-#define SIMPLER_TMR_TENSORMAP_STATE_H
+#ifndef SIMPLER_TASK_TENSORMAP_STATE_H
+#define SIMPLER_TASK_TENSORMAP_STATE_H
 
 /*
  * The records of the tensormap, shared by its files alone.
@@ -15,8 +15,8 @@
  * bucket, which no head of an earlier run can claim (see entry.c).
  */
 #include "base/compiler.h"
-#include "tmr/tensormap.h"
-#include "tmr/view_grid.h"
+#include "task/tensormap.h"
+#include "task/view_grid.h"
 
 #define NO_TASK UINT64_MAX
 

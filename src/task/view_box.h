@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SIMPLER_TMR_VIEW_BOX_H
-#define SIMPLER_TMR_VIEW_BOX_H
+#ifndef SIMPLER_TASK_VIEW_BOX_H
+#define SIMPLER_TASK_VIEW_BOX_H
 
 /*
  * The bytes of a view in one canonical form, whatever its element type, its

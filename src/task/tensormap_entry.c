@@ -10,9 +10,9 @@
  * A ring of nodes is pruned in the same way: each new node pays for a look at
  * two others, so that dead ones are at most as many as live ones.
  */
-#include "tmr/tensormap_entry.h"
+#include "task/tensormap_entry.h"
 
-#include "tmr/tensormap_class.h"
+#include "task/tensormap_class.h"
 
 /* Nodes that are not looked at before there are more; at least 3. */
 #define PRUNE_FROM 4

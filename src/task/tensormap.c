@@ -8,16 +8,16 @@
  * Overlap is by buffer address, as the task model has it: memory that is
  * reached through two addresses is two buffers here.
  */
-#include "tmr/tensormap.h"
+#include "task/tensormap.h"
 
 #include <stddef.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/memory.h"
-#include "tmr/tensormap_class.h"
-#include "tmr/tensormap_entry.h"
-#include "tmr/tensormap_search.h"
+#include "task/tensormap_class.h"
+#include "task/tensormap_entry.h"
+#include "task/tensormap_search.h"
 
 /* Records that a task can need at most. */
 #define TASK_RECORDS (2 * SIMPLER_MAX_TENSORS)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Forms of boxes, their grids, and which cells of a grid a foreign box can touch. */
-#include "tmr/view_grid.h"
+#include "task/view_grid.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SIMPLER_TMR_TENSORMAP_ENTRY_H
-#define SIMPLER_TMR_TENSORMAP_ENTRY_H
+#ifndef SIMPLER_TASK_TENSORMAP_ENTRY_H
+#define SIMPLER_TASK_TENSORMAP_ENTRY_H
 
 /* Entries of the tensormap: their tasks, their count, and what becomes of dead ones. */
-#include "tmr/tensormap_state.h"
+#include "task/tensormap_state.h"
 
 /*
  * A record for a new entry, in no class yet.  Frees a dead entry if there are

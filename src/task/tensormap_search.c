@@ -3,9 +3,9 @@
  * A foreign class is searched by the cells that the view can touch, or by its
  * entries if those are fewer.  What is found is compared box by box.
  */
-#include "tmr/tensormap_search.h"
+#include "task/tensormap_search.h"
 
-#include "tmr/tensormap_entry.h"
+#include "task/tensormap_entry.h"
 
 /* A class gets rid of dead entries that no search meets: a few of the oldest, at times. */
 #define REAP_EVERY 8

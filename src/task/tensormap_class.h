@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SIMPLER_TMR_TENSORMAP_CLASS_H
-#define SIMPLER_TMR_TENSORMAP_CLASS_H
+#ifndef SIMPLER_TASK_TENSORMAP_CLASS_H
+#define SIMPLER_TASK_TENSORMAP_CLASS_H
 
 /* Buffers, their classes, and the forms of views. */
-#include "tmr/tensormap_state.h"
+#include "task/tensormap_state.h"
 
 /* A view that is being accessed. */
 struct simpler_tensormap_view {

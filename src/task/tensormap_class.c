@@ -3,11 +3,11 @@
  * Buffers, classes and forms are freed with their last entry, so their pools
  * need no sweep of their own: an entry that is swept takes them along.
  */
-#include "tmr/tensormap_class.h"
+#include "task/tensormap_class.h"
 
 #include <string.h>
 
-#include "tmr/tensormap_entry.h"
+#include "task/tensormap_entry.h"
 
 #define LOOSE_LEVEL_MIN 6
 /* The address of a buffer that is not in use; no buffer begins at the last byte. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SIMPLER_TMR_READY_QUEUE_H
-#define SIMPLER_TMR_READY_QUEUE_H
+#ifndef SIMPLER_TASK_READY_QUEUE_H
+#define SIMPLER_TASK_READY_QUEUE_H
 
 /*
  * Ready tasks of one thread that others may take: a ring that the owner fills

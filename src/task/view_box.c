@@ -8,7 +8,7 @@
  * where it passes the end of a stride.  Products of intervals meet if and only
  * if they meet in each dimension.
  */
-#include "tmr/view_box.h"
+#include "task/view_box.h"
 
 #define LEVELS (2 * SIMPLER_MAX_DIMS + 1)
 /* Boxes of so many runs are compared run by run where the lattice leaves a doubt. */

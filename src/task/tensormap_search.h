@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SIMPLER_TMR_TENSORMAP_SEARCH_H
-#define SIMPLER_TMR_TENSORMAP_SEARCH_H
+#ifndef SIMPLER_TASK_TENSORMAP_SEARCH_H
+#define SIMPLER_TASK_TENSORMAP_SEARCH_H
 
 /* The entries of other views that overlap one. */
-#include "tmr/tensormap_class.h"
+#include "task/tensormap_class.h"
 
 /* What a search is for. */
 struct simpler_tensormap_search {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SIMPLER_TMR_TENSORMAP_H
-#define SIMPLER_TMR_TENSORMAP_H
+#ifndef SIMPLER_TASK_TENSORMAP_H
+#define SIMPLER_TASK_TENSORMAP_H
 
 /*
  * Which live tasks use which bytes: the map from views to the tasks that wrote
