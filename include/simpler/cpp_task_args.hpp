@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SIMPLER_CPP_TASK_ARGS_HPP
+#define SIMPLER_CPP_TASK_ARGS_HPP
+
+/*
+ * The arguments of one task, with the names of the SIMPLER documents over
+ * struct simpler_task_args.  What would outlive its object is rejected at
+ * compile time; other mistakes are recorded, the first one wins, and the submit
+ * fails with code 5.
+ */
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "simpler/cpp_outputs.hpp"
+#include "simpler/cpp_tensor.hpp"
+
+namespace simpler
+{
+inline namespace SIMPLER_CPP_NAMESPACE
+{
+inline constexpr uint32_t CORE_MAX_TENSOR_ARGS = SIMPLER_MAX_TENSORS;
+inline constexpr uint32_t CORE_MAX_SCALAR_ARGS = SIMPLER_MAX_SCALARS;
+
+namespace detail
+{
+template <class T> using Bare = std::remove_cv_t<std::remove_reference_t<T>>;
+template <class T> inline constexpr bool is_tensor = std::is_same_v<Bare<T>, ChipTensor>;
+template <class T> inline constexpr bool is_create_info = std::is_same_v<Bare<T>, TensorCreateInfo>;
+template <class T>
+inline constexpr bool is_scalar = (std::is_arithmetic_v<Bare<T>> ||
+                                   std::is_enum_v<Bare<T>>)&&sizeof(Bare<T>) <= sizeof(uint64_t);
+
+/* What a dump shows a scalar as. */
+template <class T> constexpr uint32_t scalar_dtype()
+{
+    if constexpr (std::is_same_v<T, bool>)
+        return SIMPLER_DTYPE_BOOL;
+    else if constexpr (std::is_floating_point_v<T>)
+        return sizeof(T) == 4 ? SIMPLER_DTYPE_FLOAT32 : SIMPLER_DTYPE_FLOAT64;
+    else if constexpr (!std::is_integral_v<T>)
+        return SIMPLER_DTYPE_UINT64;
+    else if constexpr (std::is_signed_v<T>)
+        return sizeof(T) == 1   ? SIMPLER_DTYPE_INT8
+               : sizeof(T) == 2 ? SIMPLER_DTYPE_INT16
+               : sizeof(T) == 4 ? SIMPLER_DTYPE_INT32
+                                : SIMPLER_DTYPE_INT64;
+    else
+        return sizeof(T) == 1   ? SIMPLER_DTYPE_UINT8
+               : sizeof(T) == 2 ? SIMPLER_DTYPE_UINT16
+               : sizeof(T) == 4 ? SIMPLER_DTYPE_UINT32
+                                : SIMPLER_DTYPE_UINT64;
+}
+} // namespace detail
+
+/** What an explicit dependency does; several with |. */
+enum class DepFlags : uint8_t {
+    WAIT = SIMPLER_DEP_WAIT,    /**< runs after it */
+    RETAIN = SIMPLER_DEP_RETAIN /**< keeps its outputs until this task is done */
+};
+constexpr DepFlags operator|(DepFlags a, DepFlags b)
+{
+    return static_cast<DepFlags>(static_cast<uint8_t>(a) | static_cast<uint8_t>(b));
+}
+
+class CoreTaskArgs
+{
+  public:
+    CoreTaskArgs()
+    {
+        simpler_task_args_reset(&c_);
+    }
+    CoreTaskArgs(const CoreTaskArgs &) = delete;
+    CoreTaskArgs &operator=(const CoreTaskArgs &) = delete;
+
+    bool has_error = false;
+    const char *error_msg = nullptr; /**< one sentence on the first mistake */
+
+    /** The task reads the tensors. */
+    template <class... T> void add_input(T &&...tensors)
+    {
+        check_tensors<T...>();
+        (add(&tensors, SIMPLER_USE_INPUT), ...);
+    }
+    /** The task reads and writes the tensors. */
+    template <class... T> void add_inout(T &&...tensors)
+    {
+        check_tensors<T...>();
+        (add(&tensors, SIMPLER_USE_INOUT), ...);
+    }
+    /**
+     * Tensors that the task writes and does not read, or create-infos of tensors
+     * that the runtime allocates; not both in one call.
+     */
+    template <class... T> void add_output(T &&...outputs)
+    {
+        static_assert(sizeof...(T) > 0, "add_output takes at least one argument");
+        static_assert((std::is_lvalue_reference_v<T> && ...),
+                      "add_output refers to its arguments until the submit: give lvalues");
+        static_assert((detail::is_tensor<T> && ...) || (detail::is_create_info<T> && ...),
+                      "one add_output takes ChipTensors or TensorCreateInfos, not both");
+        (add(&outputs,
+             detail::is_create_info<T> ? SIMPLER_USE_OUTPUT : SIMPLER_USE_OUTPUT_EXISTING),
+         ...);
+    }
+    /** The task uses the tensors; only their creators are waited for. */
+    template <class... T> void add_no_dep(T &&...tensors)
+    {
+        check_tensors<T...>();
+        (add(&tensors, SIMPLER_USE_NO_DEP), ...);
+    }
+
+    /** Numbers and enums, at most 8 bytes; an lvalue's address is what dump selects. */
+    template <class... T> void add_scalar(T &&...values)
+    {
+        static_assert(sizeof...(T) > 0, "add_scalar takes at least one argument");
+        static_assert((detail::is_scalar<T> && ...),
+                      "a scalar is a number or an enum of at most 8 bytes");
+        (add_one_scalar(std::is_lvalue_reference_v<T> ? &values : nullptr, values), ...);
+    }
+    /** Raw 64-bit scalars; no dump selects them one by one. */
+    void add_scalars(const uint64_t *values, uint32_t n)
+    {
+        SIMPLER_CALL(task_args_add_scalars)(&c_, values, n);
+        note_error();
+    }
+    /** The same from 32-bit integers, zero-extended. */
+    void add_scalars_i32(const int32_t *values, uint32_t n)
+    {
+        SIMPLER_CALL(task_args_add_scalars_i32)(&c_, values, n);
+        note_error();
+    }
+    /** Scalars [offset, offset + n) of another object, with their dtypes. */
+    void copy_scalars_from(const CoreTaskArgs &from, uint32_t offset, uint32_t n)
+    {
+        SIMPLER_CALL(task_args_copy_scalars)(&c_, &from.c_, offset, n);
+        note_error();
+    }
+
+    /** Once an object; @ids are borrowed until the submit; 0 removes them. */
+    void set_dependencies(const TaskId *ids, uint32_t n)
+    {
+        SIMPLER_CALL(task_args_set_dependencies)(&c_, ids, n);
+        note_error();
+    }
+    void set_dependencies_with_kinds(const TaskId *ids, const DepFlags *kinds, uint32_t n)
+    {
+        SIMPLER_CALL(task_args_set_dependencies_with_kinds)
+        (&c_, ids, reinterpret_cast<const uint8_t *>(kinds), n);
+        note_error();
+    }
+
+    /**
+     * Selects arguments for the args dump: tensors, create-infos and scalar
+     * lvalues that were added before; without arguments all that were added.
+     */
+    template <class... T> void dump(T &&...selected)
+    {
+        static_assert((std::is_lvalue_reference_v<T> && ...),
+                      "dump selects by address what was added before: give lvalues");
+        static_assert(
+            ((detail::is_tensor<T> || detail::is_create_info<T> || detail::is_scalar<T>)&&...),
+            "dump selects ChipTensors, TensorCreateInfos and scalars");
+        if constexpr (sizeof...(T) == 0) {
+            SIMPLER_CALL(task_args_dump_all)(&c_);
+            note_error();
+        } else {
+            (dump_one(&selected, detail::is_tensor<T>        ? NO_TENSOR
+                                 : detail::is_create_info<T> ? NO_CREATE_INFO
+                                                             : NO_SCALAR),
+             ...);
+        }
+    }
+
+    uint32_t tensor_count() const
+    {
+        return c_.tensor_count;
+    }
+    uint32_t scalar_count() const
+    {
+        return c_.scalar_count;
+    }
+
+    /** Removes everything that was added; an error stays. */
+    void clear()
+    {
+        const uint32_t error = c_.error, arg = c_.error_arg;
+        simpler_task_args_reset(&c_);
+        c_.error = error;
+        c_.error_arg = arg;
+    }
+    /** The same, and the error is gone too. */
+    void reset()
+    {
+        simpler_task_args_reset(&c_);
+        has_error = false;
+        error_msg = nullptr;
+    }
+
+    const simpler_task_args *c() const
+    {
+        return &c_;
+    }
+
+  protected:
+    void set_error(uint32_t error, uint32_t arg)
+    {
+        simpler_task_args_set_error(&c_, error, arg);
+        note_error();
+    }
+
+  private:
+    static constexpr const char *NO_TENSOR = "dump: the tensor is not in this argument object";
+    static constexpr const char *NO_CREATE_INFO =
+        "dump: the create-info is not in this argument object";
+    static constexpr const char *NO_SCALAR = "dump: the scalar is not in this argument object";
+
+    template <class... T> static constexpr void check_tensors()
+    {
+        static_assert(sizeof...(T) > 0, "at least one tensor");
+        static_assert((std::is_lvalue_reference_v<T> && ...),
+                      "the task refers to its tensors until the submit: give lvalues");
+        static_assert((detail::is_tensor<T> && ...), "ChipTensors only");
+    }
+    void note_error()
+    {
+        if (c_.error == SIMPLER_ARGS_OK || has_error)
+            return;
+        has_error = true;
+        error_msg = SIMPLER_CALL(task_args_error_text)(c_.error);
+    }
+    void add(const void *tensor, simpler_tensor_use use)
+    {
+        simpler_task_args_add(&c_, tensor, use);
+        note_error();
+    }
+    template <class T> void add_one_scalar(const T *source, const T &value)
+    {
+        const uint64_t bits = to_u64(value);
+        const uint32_t at = c_.scalar_count;
+        SIMPLER_CALL(task_args_add_scalar)(&c_, &bits, detail::scalar_dtype<T>());
+        if (c_.scalar_count > at)
+            c_.scalar_source[at] = source;
+        note_error();
+    }
+    void dump_one(const void *address, const char *text)
+    {
+        const bool before = has_error;
+        SIMPLER_CALL(task_args_dump_list)(&c_, &address, 1);
+        note_error();
+        if (has_error && !before)
+            error_msg = text;
+    }
+
+    simpler_task_args c_;
+};
+} // namespace SIMPLER_CPP_NAMESPACE
+} // namespace simpler
+
+#endif
