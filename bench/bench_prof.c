@@ -92,8 +92,7 @@ static void open_rig(struct rig *rig, uint32_t record_bytes, uint32_t records, u
     config.kind[0] = (struct simpler_prof_kind){record_bytes, records};
     if (simpler_prof_session_open(&config, &rig->session) != 0)
         abort();
-    rig->header =
-        (struct simpler_prof_header *)(uintptr_t)simpler_prof_session_device_base(rig->session);
+    rig->header = simpler_device_place(simpler_prof_session_device_base(rig->session));
 }
 
 static void start(struct rig *rig)

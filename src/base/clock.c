@@ -17,6 +17,12 @@ uint64_t simpler_clock_ns(void)
     return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+void simpler_clock_sleep(uint64_t ns)
+{
+    struct timespec ts = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    (void)nanosleep(&ts, NULL);
+}
+
 static void calibrate(void)
 {
     uint64_t ns0 = simpler_clock_ns();

@@ -15,6 +15,7 @@
 #endif
 
 uint64_t simpler_clock_ns(void);
+void simpler_clock_sleep(uint64_t ns);
 
 /* Finds the ticks of a nanosecond; the first call takes about a millisecond. */
 void simpler_clock_calibrate(void);

@@ -38,7 +38,17 @@ static void carve(struct simpler_pool_block *block, const struct simpler_prof_ki
     }
 }
 
-/* Headers and region reach the device before anyone gives a buffer to it. */
+/* The capacities reach the device before anyone gives a buffer to it. */
+static int flush_headers(struct simpler_buffer_pool *pool, const struct simpler_pool_block *block)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < block->count; i++)
+        rc = pool->transport->flush(&block->region, block->buffers[i].offset,
+                                    SIMPLER_PROF_BUFFER_BYTES);
+    return rc;
+}
+
 static int fill(struct simpler_buffer_pool *pool, struct simpler_pool_block *block,
                 const struct simpler_prof_kind *shape)
 {
@@ -47,7 +57,7 @@ static int fill(struct simpler_buffer_pool *pool, struct simpler_pool_block *blo
     if (rc != 0)
         return rc;
     carve(block, shape);
-    rc = pool->transport->flush(&block->region, 0, block->region.bytes);
+    rc = flush_headers(pool, block);
     if (rc != 0)
         pool->transport->free(&block->region);
     return rc;
@@ -106,8 +116,7 @@ int simpler_buffer_pool_fetch(struct simpler_buffer_pool *pool,
                               const struct simpler_prof_kind *shape)
 {
     const struct simpler_prof_buffer *place = simpler_buffer_pool_place(buffer);
-    size_t head = sizeof(*place);
-    int rc = pool->transport->fetch(buffer->region, buffer->offset, head);
+    int rc = pool->transport->fetch(buffer->region, buffer->offset, SIMPLER_PROF_BUFFER_BYTES);
 
     if (rc != 0)
         return rc;
@@ -116,5 +125,7 @@ int simpler_buffer_pool_fetch(struct simpler_buffer_pool *pool,
     if (count > shape->records_per_buffer)
         return SIMPLER_EFORMAT;
     size_t bytes = ((size_t)count * shape->record_bytes + 7) / 8 * 8;
-    return bytes == 0 ? 0 : pool->transport->fetch(buffer->region, buffer->offset + head, bytes);
+    return bytes == 0
+               ? 0
+               : pool->transport->fetch(buffer->region, buffer->offset + sizeof(*place), bytes);
 }

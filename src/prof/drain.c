@@ -17,32 +17,20 @@
 #include "simpler/status.h"
 
 #define SPIN_TURNS  32u
-#define POLL_MIN_NS 10000u
-#define POLL_MAX_NS 1000000u
 #define BEAT_SLICES 4u /* of the crash clock */
+/* Where no producer can ring: a sleep is this part of the time that nothing was found. */
+#define POLL_PART   8u
+#define POLL_MIN_NS 10000u
+#define POLL_MAX_NS 10000000u
 
 static bool fetch(struct simpler_prof_session *session, const void *place, size_t bytes)
 {
-    int rc =
-        session->transport->fetch(&session->region, simpler_session_offset(session, place), bytes);
-    if (rc != 0)
-        simpler_session_fail(session, "cannot read the shared region", rc);
-    return rc == 0;
+    return simpler_prof_session_fetch(session, place, bytes) == 0;
 }
 
 static bool flush(struct simpler_prof_session *session, const void *place, size_t bytes)
 {
-    int rc =
-        session->transport->flush(&session->region, simpler_session_offset(session, place), bytes);
-    if (rc != 0)
-        simpler_session_fail(session, "cannot write the shared region", rc);
-    return rc == 0;
-}
-
-/* The device's line of a lane; false when it cannot be read. */
-static bool fetch_tail(struct simpler_prof_session *session, uint32_t lane)
-{
-    return fetch(session, simpler_session_lane(session, lane), SIMPLER_CACHE_LINE);
+    return simpler_prof_session_flush(session, place, bytes) == 0;
 }
 
 /* A sign of life for the lane; the flush of head carries it. */
@@ -56,7 +44,7 @@ static void beat(struct simpler_prof_ready_lane *at)
 static void show_life(struct simpler_prof_session *session, struct simpler_prof_ready_lane *at)
 {
     beat(at);
-    (void)flush(session, &at->head, SIMPLER_CACHE_LINE);
+    (void)flush(session, &at->head, sizeof(uint64_t));
     simpler_event_notify(&at->space, 1);
 }
 
@@ -68,7 +56,7 @@ static bool give(struct simpler_prof_session *session, struct simpler_prof_free_
     uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
     _Atomic uint64_t *slot = &queue->slot[tail % SIMPLER_PROF_FREE_SLOTS];
 
-    if (!fetch(session, &queue->head, SIMPLER_CACHE_LINE))
+    if (!fetch(session, &queue->head, sizeof(uint64_t)))
         return false;
     /* acquire, pairs with F2: the device has read the slot that we reuse. */
     uint32_t head = atomic_load_explicit(&queue->head, memory_order_acquire);
@@ -171,7 +159,7 @@ bool simpler_drain_lane(struct simpler_prof_shard *shard, uint32_t lane, bool wa
     const struct simpler_prof_ready_entry *entries =
         (void *)(session->region.host + session->header->entries_offset);
 
-    if (!fetch_tail(session, lane))
+    if (!fetch(session, at, SIMPLER_PROF_LANE_OWN_BYTES))
         return false;
     /* acquire, pairs with R1: the entries below tail and their buffers are written. */
     uint32_t tail = atomic_load_explicit(&at->tail, memory_order_acquire);
@@ -243,8 +231,8 @@ static bool should_stop(const struct simpler_prof_session *session)
     return atomic_load_explicit(&session->stop_drain, memory_order_acquire);
 }
 
-/* How long nobody has to look: without limit unless a producer waits, or none can ring. */
-static uint64_t answer_lanes(struct simpler_prof_shard *shard)
+/* Whether a lane waits for a sign of life; who has earned one gets it. */
+static bool answer_lanes(struct simpler_prof_shard *shard)
 {
     struct simpler_prof_session *session = shard->session;
     bool waiting = false;
@@ -253,39 +241,90 @@ static uint64_t answer_lanes(struct simpler_prof_shard *shard)
     for (uint32_t l = shard->index; l < session->config.lane_count; l += session->shard_count)
         waiting |= answer(shard, l);
     (void)pthread_mutex_unlock(&shard->drain_lock);
-    if (!session->transport->has_doorbell)
-        return shard->poll_ns;
-    return waiting ? session->header->backstop_ns / BEAT_SLICES + 1 : UINT64_MAX;
+    return waiting;
 }
 
-static void park(struct simpler_prof_shard *shard)
+static uint64_t beat_ns(const struct simpler_prof_session *session)
 {
-    uint32_t seen = simpler_event_prepare(shard->doorbell);
+    return session->config.backstop_ns / BEAT_SLICES + 1;
+}
+
+/* The next sleep of a drain that polls. */
+static uint64_t poll_ns(struct simpler_prof_shard *shard)
+{
+    uint64_t most = beat_ns(shard->session);
+    uint64_t next = shard->poll_ns + shard->poll_ns / POLL_PART;
+
+    most = most < POLL_MAX_NS ? most : POLL_MAX_NS;
+    shard->poll_ns = next < most ? next : most;
+    return shard->poll_ns;
+}
+
+/* How long nobody has to look: without limit unless a producer waits, or cannot ring. */
+static uint64_t rest_ns(struct simpler_prof_shard *shard)
+{
+    struct simpler_prof_session *session = shard->session;
+    bool waiting = answer_lanes(shard);
+
+    if (session->transport->has_doorbell)
+        return waiting ? beat_ns(session) : UINT64_MAX;
+    /* admit rings before a producer can have anything. */
+    if (atomic_load_explicit(&session->epoch, memory_order_acquire) == 0)
+        return UINT64_MAX;
+    return poll_ns(shard);
+}
+
+void simpler_drain_ring(struct simpler_prof_shard *shard)
+{
+    if (shard->session->transport->has_doorbell)
+        simpler_event_notify(shard->doorbell, 1);
+    else
+        simpler_event_notify_rare(shard->doorbell, 1);
+}
+
+/* A membarrier for each poll would disturb every CPU of the process. */
+static uint32_t prepare(const struct simpler_prof_shard *shard)
+{
+    return shard->session->transport->has_doorbell ? simpler_event_prepare(shard->doorbell)
+                                                   : simpler_event_prepare_rare(shard->doorbell);
+}
+
+/* True when it is worth while to look again and again: something was found, or it was rung. */
+static bool park(struct simpler_prof_shard *shard)
+{
+    uint32_t seen = prepare(shard);
 
     if (should_stop(shard->session) || pass(shard)) {
         simpler_event_cancel(shard->doorbell);
-        return;
+        return true;
     }
-    simpler_event_wait(shard->doorbell, seen, answer_lanes(shard));
-    if (shard->poll_ns < POLL_MAX_NS)
-        shard->poll_ns *= 2;
+    simpler_event_wait(shard->doorbell, seen, rest_ns(shard));
+    return shard->session->transport->has_doorbell;
+}
+
+/* Passes until some in a row were in vain. */
+static void work(struct simpler_prof_shard *shard)
+{
+    for (uint32_t turns = 0; turns < SPIN_TURNS && !should_stop(shard->session);) {
+        if (pass(shard)) {
+            turns = 0;
+            continue;
+        }
+        simpler_clock_relax();
+        turns++;
+    }
+    shard->poll_ns = POLL_MIN_NS;
 }
 
 void *simpler_drain_main(void *arg)
 {
     struct simpler_prof_shard *shard = arg;
+    bool busy = true;
 
-    shard->poll_ns = POLL_MIN_NS;
     while (!should_stop(shard->session)) {
-        uint32_t turns = 0;
-        while (turns < SPIN_TURNS && !pass(shard)) {
-            simpler_clock_relax();
-            turns++;
-        }
-        if (turns < SPIN_TURNS)
-            shard->poll_ns = POLL_MIN_NS;
-        else
-            park(shard);
+        if (busy)
+            work(shard);
+        busy = park(shard);
     }
     return NULL;
 }

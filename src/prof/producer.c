@@ -4,27 +4,18 @@
  *
  * A switch publishes the full buffer and then takes an empty one, so that a
  * lane with a single buffer still makes progress.  Each half has a gate: the
- * ready queue must have room, the free queue must hold a buffer.  A thread at a
- * gate spins briefly, then sleeps on its lane's space event.  Its clock starts
- * with the wait and starts again whenever the lane's heartbeat has moved; when
- * it runs out, the lane drops without waiting until the heartbeat moves again.
+ * ready queue must have room, the free queue must hold a buffer (gate.h).
  */
 #include "prof/producer.h"
 
 #include <stddef.h>
 
-#include "base/clock.h"
 #include "base/testpoint.h"
+#include "wire/device_address.h"
 
-#define SPIN_TURNS    64u
-#define POLL_NS       50000u /* where nobody can wake us */
-#define CLOCK_SLICES  8u     /* of the crash clock; after each the heartbeat is read */
-#define MAX_BACKSTOPS (UINT64_MAX / 2)
-
-typedef bool gate_fn(const struct simpler_producer *producer);
-
-static bool has_room(const struct simpler_producer *producer)
+static bool has_room(const void *subject)
 {
+    const struct simpler_producer *producer = subject;
     /* relaxed: this thread is the only writer of tail. */
     uint32_t tail = atomic_load_explicit(&producer->lane->tail, memory_order_relaxed);
     /* acquire, pairs with R2: the host has copied the entries below head. */
@@ -32,8 +23,9 @@ static bool has_room(const struct simpler_producer *producer)
     return tail - head < producer->header->ready_depth;
 }
 
-static bool has_buffer(const struct simpler_producer *producer)
+static bool has_buffer(const void *subject)
 {
+    const struct simpler_producer *producer = subject;
     const struct simpler_prof_free_queue *queue = &producer->state->free;
     /* relaxed: this thread is the only writer of head. */
     uint32_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
@@ -41,90 +33,16 @@ static bool has_buffer(const struct simpler_producer *producer)
     return atomic_load_explicit(&queue->tail, memory_order_acquire) != head;
 }
 
-static uint32_t host_beat(const struct simpler_producer *producer)
-{
-    /* relaxed: a clock's reset orders nothing. */
-    return atomic_load_explicit(&producer->lane->heartbeat, memory_order_relaxed);
-}
-
-static bool is_dropping(const struct simpler_producer *producer)
-{
-    const struct simpler_prof_ready_lane *lane = producer->lane;
-    return atomic_load_explicit(&lane->dropping, memory_order_relaxed) != 0 &&
-           atomic_load_explicit(&lane->drop_beat, memory_order_relaxed) == host_beat(producer);
-}
-
-static void set_dropping(const struct simpler_producer *producer, bool dropping, uint32_t beat)
-{
-    atomic_store_explicit(&producer->lane->drop_beat, beat, memory_order_relaxed);
-    atomic_store_explicit(&producer->lane->dropping, dropping, memory_order_relaxed);
-}
-
 static void ring(const struct simpler_producer *producer)
 {
     simpler_event_notify(producer->doorbell, 1);
 }
 
-/* Asks the host for a sign of life; the drain sleeps with a limit while it is set. */
-static void set_waiting(const struct simpler_producer *producer, bool waiting)
+static bool pass_gate(const struct simpler_producer *producer, bool (*is_open)(const void *))
 {
-    atomic_store_explicit(&producer->lane->waiting, waiting, memory_order_relaxed);
-    if (waiting)
-        ring(producer);
-}
-
-static uint64_t shorter(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Sleeps until the gate opens (true) or the clock runs out. */
-static bool sleep_at_gate(const struct simpler_producer *producer, gate_fn *is_open)
-{
-    uint64_t backstop = shorter(producer->header->backstop_ns, MAX_BACKSTOPS);
-    uint64_t slice = producer->header->has_events ? backstop / CLOCK_SLICES : POLL_NS;
-    uint64_t start = simpler_clock_ns();
-    uint32_t beat = host_beat(producer);
-    uint64_t waited = 0;
-    bool open;
-
-    /* What stands before us in the queue may have been published without a ring. */
-    ring(producer);
-    for (;;) {
-        uint32_t seen = simpler_event_prepare(&producer->lane->space);
-        SIMPLER_TESTPOINT(GATE_BEFORE_LOOK);
-        open = is_open(producer);
-        uint64_t now = simpler_clock_ns();
-        if (host_beat(producer) != beat) {
-            beat = host_beat(producer);
-            start = now;
-        }
-        waited = now - start;
-        if (open || waited >= backstop)
-            break;
-        if (waited >= backstop / CLOCK_SLICES)
-            set_waiting(producer, true);
-        simpler_event_wait(&producer->lane->space, seen, shorter(slice, backstop - waited) + 1);
-    }
-    simpler_event_cancel(&producer->lane->space);
-    set_waiting(producer, false);
-    set_dropping(producer, !open, beat);
-    return open;
-}
-
-/* One bounded stall at most; false: drop. */
-static bool pass_gate(const struct simpler_producer *producer, gate_fn *is_open)
-{
-    if (SIMPLER_LIKELY(is_open(producer)))
-        return true;
-    if (is_dropping(producer))
-        return false;
-    for (uint32_t i = 0; i < SPIN_TURNS; i++) {
-        simpler_clock_relax();
-        if (is_open(producer))
-            return true;
-    }
-    return sleep_at_gate(producer, is_open);
+    struct simpler_gate gate =
+        simpler_producer_gate(producer, &producer->lane->space, is_open, producer);
+    return SIMPLER_LIKELY(is_open(producer)) || simpler_gate_pass(&gate);
 }
 
 static void clamped_add(_Atomic uint32_t *counter)
@@ -196,7 +114,7 @@ static bool acquire(struct simpler_producer *producer)
     atomic_store_explicit(&queue->head, head + 1, memory_order_release);
     if (address == 0)
         return false;
-    struct simpler_prof_buffer *buffer = (struct simpler_prof_buffer *)(uintptr_t)address;
+    struct simpler_prof_buffer *buffer = simpler_device_place(address);
     stamp(producer, buffer);
     hold(producer, buffer);
     /* release: whoever reads the pointer finds the stamps of this run. */
@@ -227,7 +145,7 @@ static SIMPLER_NOINLINE void *switch_buffers(struct simpler_producer *producer)
 void *simpler_producer_switch(struct simpler_producer *producer)
 {
     /* No gate can have opened: whoever opens one moves the heartbeat. */
-    if (is_dropping(producer))
+    if (simpler_gate_is_dropping(producer->lane))
         return drop(producer);
     return switch_buffers(producer);
 }
@@ -300,11 +218,10 @@ void simpler_producer_attach(struct simpler_producer *producer, struct simpler_p
     };
     find_places(producer);
     reset_counters(producer->state);
-    set_waiting(producer, false);
-    set_dropping(producer, false, 0);
+    simpler_gate_reset(producer->lane);
 
     uint64_t address = atomic_load_explicit(&producer->state->current_buffer, memory_order_relaxed);
-    struct simpler_prof_buffer *held = (struct simpler_prof_buffer *)(uintptr_t)address;
+    struct simpler_prof_buffer *held = simpler_device_place(address);
     if (held != NULL)
         stamp(producer, held);
     hold(producer, held);

@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "prof/gate.h"
+#include "wire/device_address.h"
 #include "wire/prof_wire.h"
 
 /* One (lane, kind) as its thread sees it; the thread's alone. */
@@ -34,6 +36,29 @@ struct simpler_producer {
     struct simpler_event *doorbell;
     uint64_t payloads; /* payload records in buffer */
 };
+
+/* The region at a base address; NULL for 0 and for what another collector made. */
+SIMPLER_INLINE struct simpler_prof_header *simpler_producer_header(uint64_t base, uint32_t magic)
+{
+    struct simpler_prof_header *header = simpler_device_place(base);
+    return header != NULL && header->magic == magic ? header : NULL;
+}
+
+/* The collector's own block. */
+SIMPLER_INLINE void *simpler_producer_block(struct simpler_prof_header *header)
+{
+    return (uint8_t *)header + header->client_offset;
+}
+
+/* A gate of the producer's lane. */
+SIMPLER_INLINE struct simpler_gate simpler_producer_gate(const struct simpler_producer *producer,
+                                                         struct simpler_event *event,
+                                                         bool (*is_open)(const void *),
+                                                         const void *subject)
+{
+    return (struct simpler_gate){producer->header, producer->lane, producer->doorbell, event,
+                                 is_open,          subject};
+}
 
 /*
  * Attaches to a region at the start of an enabled run: resets the four

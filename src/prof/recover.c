@@ -10,10 +10,11 @@
 #include "prof/session_state.h"
 #include "simpler/status.h"
 
-static int fetch_producer(struct simpler_prof_session *session, struct simpler_prof_state *state)
+int simpler_session_fetch_state(struct simpler_prof_session *session,
+                                struct simpler_prof_state *state)
 {
-    size_t offset = simpler_session_offset(session, &state->current_buffer);
-    return session->transport->fetch(&session->region, offset, SIMPLER_CACHE_LINE);
+    return simpler_prof_session_fetch(session, &state->current_buffer,
+                                      SIMPLER_PROF_STATE_OWN_BYTES);
 }
 
 /* The held buffer's records, if they are this run's. */
@@ -54,7 +55,7 @@ int simpler_recover_lane(struct simpler_prof_session *session, uint32_t lane)
 
     for (uint32_t kind = 0; kind < session->client->kind_count; kind++) {
         struct simpler_prof_state *state = simpler_session_state(session, lane, kind);
-        int rc = fetch_producer(session, state);
+        int rc = simpler_session_fetch_state(session, state);
         if (rc != 0)
             return rc;
         uint64_t device = atomic_load_explicit(&state->current_buffer, memory_order_acquire);
@@ -100,7 +101,7 @@ int simpler_recover_accounting(struct simpler_prof_session *session,
     for (uint32_t lane = 0; lane < session->config.lane_count; lane++) {
         for (uint32_t kind = 0; kind < session->client->kind_count; kind++) {
             struct simpler_prof_state *state = simpler_session_state(session, lane, kind);
-            int rc = fetch_producer(session, state);
+            int rc = simpler_session_fetch_state(session, state);
             if (rc != 0)
                 return rc;
             exact &= add_state(out, state);

@@ -229,12 +229,47 @@ uint64_t simpler_prof_session_device_base(const struct simpler_prof_session *ses
 
 void *simpler_prof_session_client_block(struct simpler_prof_session *session)
 {
-    size_t offset = session->header->client_offset;
-    size_t bytes = (session->client->client_bytes + 7) / 8 * 8;
+    return session->region.host + session->header->client_offset;
+}
 
-    if (bytes != 0 && session->transport->fetch(&session->region, offset, bytes) != 0)
-        return NULL;
-    return session->region.host + offset;
+int simpler_prof_session_fetch(struct simpler_prof_session *session, const void *place,
+                               size_t bytes)
+{
+    size_t offset = simpler_session_offset(session, place);
+    int rc = session->transport->fetch(&session->region, offset, bytes);
+
+    if (rc != 0)
+        simpler_session_fail(session, "cannot read the shared region", rc);
+    return rc;
+}
+
+int simpler_prof_session_flush(struct simpler_prof_session *session, const void *place,
+                               size_t bytes)
+{
+    size_t offset = simpler_session_offset(session, place);
+    int rc = session->transport->flush(&session->region, offset, bytes);
+
+    if (rc != 0)
+        simpler_session_fail(session, "cannot write the shared region", rc);
+    return rc;
+}
+
+const void *simpler_prof_session_view(struct simpler_prof_session *session,
+                                      const struct simpler_region *region, size_t offset,
+                                      size_t bytes)
+{
+    const void *at = session->transport->view(region, offset, bytes, region->host + offset);
+
+    if (at == NULL)
+        simpler_session_fail(session, "cannot read a part of a region", SIMPLER_EIO);
+    return at;
+}
+
+/* Drains that poll sleep without limit while no run is admitted. */
+static void ring_drains(struct simpler_prof_session *session)
+{
+    for (uint32_t s = 0; !session->transport->has_doorbell && s < session->shard_count; s++)
+        simpler_drain_ring(&session->shards[s]);
 }
 
 int simpler_prof_session_admit(struct simpler_prof_session *session, uint32_t run_epoch)
@@ -243,6 +278,9 @@ int simpler_prof_session_admit(struct simpler_prof_session *session, uint32_t ru
         return SIMPLER_EINVAL;
     for (uint32_t s = 0; s < session->shard_count; s++) {
         struct simpler_prof_shard *shard = &session->shards[s];
+        /* A pass under way ends first: its failure is not this run's. */
+        (void)pthread_mutex_lock(&shard->drain_lock);
+        (void)pthread_mutex_unlock(&shard->drain_lock);
         (void)pthread_mutex_lock(&shard->collect_lock);
         shard->received = 0;
         shard->refused = 0;
@@ -253,8 +291,10 @@ int simpler_prof_session_admit(struct simpler_prof_session *session, uint32_t ru
     session->may_free = false;
     /* release: pairs with the collectors' acquire; the client is ready for the run. */
     atomic_store_explicit(&session->epoch, run_epoch, memory_order_release);
-    if (session->replenish_running)
+    if (session->replenish_running) {
+        ring_drains(session);
         return 0;
+    }
     int rc = simpler_session_start(session);
     if (rc != 0) {
         atomic_store_explicit(&session->epoch, 0, memory_order_relaxed);
@@ -269,8 +309,7 @@ bool simpler_prof_session_flushed(struct simpler_prof_session *session, uint32_t
 
     for (uint32_t kind = 0; kind < session->client->kind_count; kind++) {
         struct simpler_prof_state *state = simpler_session_state(session, lane, kind);
-        size_t offset = simpler_session_offset(session, &state->current_buffer);
-        if (session->transport->fetch(&session->region, offset, SIMPLER_CACHE_LINE) != 0)
+        if (simpler_session_fetch_state(session, state) != 0)
             return false;
         /* acquire, pairs with R3: every record of the lane is before it. */
         if (atomic_load_explicit(&state->flushed_epoch, memory_order_acquire) != epoch)
@@ -310,8 +349,8 @@ static void collect_staged(struct simpler_prof_session *session)
 /* Whether the producers of the admitted run were initialised. */
 static int check_epoch(struct simpler_prof_session *session, bool *ok)
 {
-    size_t offset = offsetof(struct simpler_prof_header, accounting_epoch);
-    int rc = session->transport->fetch(&session->region, offset, sizeof(uint64_t));
+    int rc =
+        simpler_prof_session_fetch(session, &session->header->accounting_epoch, sizeof(uint64_t));
 
     /* acquire, pairs with R5. */
     if (rc == 0)

@@ -65,8 +65,22 @@ void simpler_prof_session_close(struct simpler_prof_session *session);
 
 /* Device address of the header; what set_platform_..._base gets. */
 uint64_t simpler_prof_session_device_base(const struct simpler_prof_session *session);
-/* The collector's own block, host side (after a fetch). */
+/* The collector's own block, host side. */
 void *simpler_prof_session_client_block(struct simpler_prof_session *session);
+/*
+ * Words of the block (or any place of the region): what the device wrote becomes
+ * current, what the host wrote reaches the device.  Multiples of 8 bytes; words that
+ * the other side writes are no part of them.  SIMPLER_EIO and others fail the run.
+ */
+int simpler_prof_session_fetch(struct simpler_prof_session *session, const void *place,
+                               size_t bytes);
+int simpler_prof_session_flush(struct simpler_prof_session *session, const void *place,
+                               size_t bytes);
+/* Bytes that a device address in @region names and that lie still, on the host: a copy is
+ * made at their place in region->host, of exactly those.  NULL fails the run. */
+const void *simpler_prof_session_view(struct simpler_prof_session *session,
+                                      const struct simpler_region *region, size_t offset,
+                                      size_t bytes);
 
 /*
  * A run with number @run_epoch (from 1) is about to start.  Clears the host's

@@ -30,7 +30,7 @@ struct simpler_prof_shard {
     /* Guards the role of the drain: the thread's, or a caller's that quiesces. */
     pthread_mutex_t drain_lock;
     bool drain_lock_ready;
-    uint32_t poll_ns; /* back-off without doorbell */
+    uint64_t poll_ns; /* back-off without doorbell */
     uint32_t next;    /* which of its lanes is paid first */
     /* Buffers taken from lanes and not given back; read by replenish. */
     _Atomic uint32_t owed[SIMPLER_PROF_MAX_KINDS];
@@ -98,6 +98,8 @@ int simpler_session_layout(struct simpler_prof_session *session);
 bool simpler_drain_lane(struct simpler_prof_shard *shard, uint32_t lane, bool wake_collector);
 /* Gives the stock to the lanes that wait for it; false when another thread drains. */
 bool simpler_drain_try_pay(struct simpler_prof_shard *shard);
+/* Wakes the drain, for the host: a run is admitted, or the session stops. */
+void simpler_drain_ring(struct simpler_prof_shard *shard);
 void *simpler_drain_main(void *shard);
 
 /* collector.c: everything that is staged.  Under collect_lock. */
@@ -113,7 +115,10 @@ void simpler_replenish_ask(struct simpler_prof_session *session, struct simpler_
                            uint32_t kind);
 void *simpler_replenish_main(void *session);
 
-/* recover.c: what the producers of @lane still hold.  Under collect_lock. */
+/* recover.c: the producer's own fields of a (lane, kind). */
+int simpler_session_fetch_state(struct simpler_prof_session *session,
+                                struct simpler_prof_state *state);
+/* What the producers of @lane still hold.  Under collect_lock. */
 int simpler_recover_lane(struct simpler_prof_session *session, uint32_t lane);
 /* The accounting of every lane, once. */
 int simpler_recover_accounting(struct simpler_prof_session *session,

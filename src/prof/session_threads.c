@@ -64,7 +64,7 @@ void simpler_session_stop(struct simpler_prof_session *session)
     ask(&session->stop_drain);
     for (uint32_t s = 0; s < session->shard_count; s++) {
         if (session->shards[s].drain_running)
-            simpler_event_notify(session->shards[s].doorbell, 1);
+            simpler_drain_ring(&session->shards[s]);
         join(session->shards[s].drain, &session->shards[s].drain_running);
     }
     ask(&session->stop_collect);

@@ -136,9 +136,41 @@ struct simpler_prof_header {
     struct simpler_prof_kind kind[SIMPLER_PROF_MAX_KINDS];
 };
 
+/* What the producer alone writes of a state, of a lane and of a buffer's header. */
+#define SIMPLER_PROF_STATE_OWN_BYTES 32u
+#define SIMPLER_PROF_LANE_OWN_BYTES  16u
+#define SIMPLER_PROF_BUFFER_BYTES    16u
+
+/* Equal on every platform: an array is placed by the header's offsets, a field by these. */
+#define SIMPLER_WIRE_AT(type, field, at) \
+    _Static_assert(offsetof(struct type, field) == (at), "wire layout")
+SIMPLER_WIRE_AT(simpler_prof_free_queue, tail, 0);
+SIMPLER_WIRE_AT(simpler_prof_free_queue, head, 64);
+SIMPLER_WIRE_AT(simpler_prof_free_queue, slot, 128);
+_Static_assert(sizeof(struct simpler_prof_free_queue) == 192, "wire layout");
+SIMPLER_WIRE_AT(simpler_prof_ready_entry, buffer, 8);
+SIMPLER_WIRE_AT(simpler_prof_ready_entry, payloads, 24);
 _Static_assert(sizeof(struct simpler_prof_ready_entry) == 32, "wire layout");
+SIMPLER_WIRE_AT(simpler_prof_ready_lane, waiting, 4);
+SIMPLER_WIRE_AT(simpler_prof_ready_lane, drop_beat, 12);
+SIMPLER_WIRE_AT(simpler_prof_ready_lane, head, 64);
+SIMPLER_WIRE_AT(simpler_prof_ready_lane, heartbeat, 68);
+SIMPLER_WIRE_AT(simpler_prof_ready_lane, space, 128);
+_Static_assert(sizeof(struct simpler_prof_ready_lane) == 256, "wire layout");
+SIMPLER_WIRE_AT(simpler_prof_state, current_buffer, 192);
+SIMPLER_WIRE_AT(simpler_prof_state, flushed_epoch, 220);
+_Static_assert(sizeof(struct simpler_prof_state) == 256, "wire layout");
+SIMPLER_WIRE_AT(simpler_prof_buffer, run_epoch, 4);
+SIMPLER_WIRE_AT(simpler_prof_buffer, local_seq, 8);
+SIMPLER_WIRE_AT(simpler_prof_buffer, capacity, 12);
 _Static_assert(sizeof(struct simpler_prof_buffer) == 64, "records start on a line of their own");
-_Static_assert(offsetof(struct simpler_prof_header, kind) == 80, "wire layout");
+SIMPLER_WIRE_AT(simpler_prof_header, lanes_offset, 16);
+SIMPLER_WIRE_AT(simpler_prof_header, client_offset, 48);
+SIMPLER_WIRE_AT(simpler_prof_header, backstop_ns, 56);
+SIMPLER_WIRE_AT(simpler_prof_header, accounting_epoch, 72);
+SIMPLER_WIRE_AT(simpler_prof_header, kind, 80);
+_Static_assert(sizeof(struct simpler_prof_header) == 192, "wire layout");
+_Static_assert(sizeof(struct simpler_event) == 128, "wire layout");
 
 /* The records of a buffer. */
 SIMPLER_INLINE const void *simpler_prof_records(const struct simpler_prof_buffer *buffer)

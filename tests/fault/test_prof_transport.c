@@ -14,7 +14,7 @@
 #include "prof_rig.h"
 #include "simpler/log.h"
 #include "simpler/status.h"
-#include "transport_split.h"
+#include "transport_rough.h"
 
 #define LANES 2u
 
@@ -32,7 +32,7 @@ static void a_good_run(struct rig *rig, uint32_t epoch)
 {
     struct simpler_prof_accounting accounting;
 
-    transport_split_fail(INT64_MAX, 0);
+    transport_rough_fail(INT64_MAX, 0);
     rig_begin(rig, producers, epoch);
     for (uint32_t i = 0; i < 9; i++)
         (void)rig_append(rig, &producers[1]);
@@ -49,16 +49,16 @@ static bool one_run(uint64_t nth, uint64_t times, uint32_t *failures)
     struct simpler_prof_accounting accounting;
 
     rig_defaults(&rig, LANES, 1, 1);
-    rig.config.transport = &transport_split;
+    rig.config.transport = &transport_rough;
     rig.config.backstop_ns = 3000000;
     for (uint32_t kind = 0; kind < RIG_KINDS; kind++) {
         rig.client.buffers_per_lane[kind] = 2;
         rig.config.kind[kind].records_per_buffer = 4;
     }
-    transport_split_fail(nth, times);
+    transport_rough_fail(nth, times);
     int rc = rig_open(&rig);
     if (rc != 0) {
-        assert_true(transport_split_failed());
+        assert_true(transport_rough_failed());
         (*failures)++;
         rig_close(&rig);
         return true;
@@ -69,7 +69,7 @@ static bool one_run(uint64_t nth, uint64_t times, uint32_t *failures)
             (void)rig_append(&rig, &producers[lane * RIG_KINDS + 1]);
     }
     rc = simpler_prof_session_quiesce(rig.session, complete, &accounting);
-    bool met = transport_split_failed();
+    bool met = transport_rough_failed();
     if (rc == 0) {
         rig_compare(&rig, &accounting);
     } else {

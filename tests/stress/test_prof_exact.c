@@ -21,7 +21,7 @@
 #include "base/testpoint.h"
 #include "prof_rig.h"
 #include "simpler/log.h"
-#include "transport_split.h"
+#include "transport_rough.h"
 
 #define EPOCHS 3u
 
@@ -81,7 +81,7 @@ static void a_slow_host_loses_nothing(void **state)
 static void split_memory_loses_nothing(void **state)
 {
     (void)state;
-    transport = &transport_split;
+    transport = &transport_rough;
     rig_delays_start(first_seed + 2000, 24);
     for (uint32_t i = 0; i < rounds; i++)
         one_round(first_seed + 2000 + i, 30000000000u, 1000);

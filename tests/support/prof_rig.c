@@ -202,7 +202,7 @@ void rig_reset(struct rig *rig)
 
 struct simpler_prof_header *rig_header(struct rig *rig)
 {
-    return (struct simpler_prof_header *)(uintptr_t)simpler_prof_session_device_base(rig->session);
+    return simpler_device_place(simpler_prof_session_device_base(rig->session));
 }
 
 void rig_attach(struct rig *rig, struct simpler_producer *producers, uint32_t epoch)

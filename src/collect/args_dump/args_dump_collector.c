@@ -178,21 +178,38 @@ static bool ensure_files(struct simpler_args_dump_collector *c, uint32_t count, 
     return there;
 }
 
+/*
+ * The payload's bytes on the host; NULL: they cannot be had, which fails the run, or
+ * the record names none of its arena.  They stay until they are acknowledged.
+ */
+static const uint8_t *fetch_payload(struct simpler_args_dump_collector *c, uint32_t lane,
+                                    const struct args_dump_record *r)
+{
+    uint64_t size = c->block->lanes[lane].arena_size;
+    uint64_t at = r->payload_offset % size;
+
+    if (r->payload_size > size - at)
+        return NULL;
+    return simpler_prof_session_view(c->session, &c->arenas[lane], at, r->payload_size);
+}
+
 /* Gives the payloads of a buffer to the writer; places[] are theirs. */
 static void put_payloads(struct simpler_args_dump_collector *c, uint32_t lane,
                          const struct args_dump_record *records, uint32_t count, uint64_t *places)
 {
-    const uint8_t *arena = c->arenas[lane].host;
-    uint64_t size = c->block->lanes[lane].arena_size;
     bool wake = !atomic_load_explicit(&c->settling, memory_order_relaxed);
 
     simpler_args_dump_writer_lock(&c->writer);
     for (uint32_t i = 0; i < count; i++) {
         const struct args_dump_record *r = &records[i];
         places[i] = UINT64_MAX;
-        if (r->payload_size != 0)
-            (void)simpler_args_dump_writer_put(&c->writer, lane, arena + r->payload_offset % size,
-                                               r->payload_size, &places[i]);
+        if (r->payload_size == 0)
+            continue;
+        const uint8_t *at = fetch_payload(c, lane, r);
+        if (at == NULL)
+            simpler_args_dump_writer_give_up(&c->writer, lane, 1);
+        else
+            (void)simpler_args_dump_writer_put(&c->writer, lane, at, r->payload_size, &places[i]);
     }
     simpler_args_dump_writer_unlock(&c->writer, wake);
 }
@@ -253,7 +270,7 @@ static int map_arenas(struct simpler_args_dump_collector *c, uint64_t bytes)
         c->block->lanes[l].arena_size = bytes;
         simpler_event_init(&c->block->lanes[l].acked);
     }
-    return 0;
+    return simpler_prof_session_flush(c->session, c->block, c->client.client_bytes);
 }
 
 static int acquire_all(struct simpler_args_dump_collector *c,
@@ -388,10 +405,22 @@ int simpler_args_dump_collector_admit(struct simpler_args_dump_collector *collec
     if (fd >= 0)
         (void)close(fd);
     c->block->dump_args_level = level;
-    return simpler_prof_session_admit(c->session, run_epoch);
+    int rc = simpler_prof_session_flush(c->session, &c->block->dump_args_level, sizeof(uint64_t));
+    return rc != 0 ? rc : simpler_prof_session_admit(c->session, run_epoch);
 }
 
 /* ---- the end ---- */
+
+/* What the lanes' threads have counted becomes the host's. */
+static int fetch_counts(struct simpler_args_dump_collector *c)
+{
+    int rc = simpler_prof_session_fetch(c->session, c->block->notes, sizeof(c->block->notes));
+
+    for (uint32_t l = 0; rc == 0 && l < c->lane_count; l++)
+        rc = simpler_prof_session_fetch(c->session, &c->block->lanes[l].arena_write_offset,
+                                        ARGS_DUMP_LANE_OWN_BYTES);
+    return rc;
+}
 
 static void add_lanes(const struct simpler_args_dump_collector *c, struct args_dump_outcome *out)
 {
@@ -531,6 +560,8 @@ int simpler_args_dump_collector_settle(struct simpler_args_dump_collector *colle
     int rc = simpler_prof_session_quiesce(c->session, ends, &accounting);
     memset(out, 0, sizeof(*out));
     simpler_args_dump_writer_finish(&c->writer);
+    if (verdict.may_read && rc == 0)
+        rc = fetch_counts(c);
     if (verdict.may_read && rc == 0) {
         add_lanes(c, out);
         warn_notes(c);

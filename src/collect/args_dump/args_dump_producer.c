@@ -14,17 +14,12 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
-#include "base/testpoint.h"
 #include "collect/args_dump/args_dump_aicpu.h"
 #include "collect/args_dump/args_dump_copy.h"
 #include "collect/args_dump/args_dump_wire.h"
 #include "prof/producer.h"
 #include "simpler/dtype.h"
 
-#define SPIN_TURNS    64u
-#define POLL_NS       50000u /* where nobody can wake us */
-#define CLOCK_SLICES  8u     /* of the crash clock; after each the heartbeat is read */
-#define MAX_BACKSTOPS (UINT64_MAX / 2)
 /* Payloads that are published at once: a part of the arena, and one write of the host. */
 #define EARLY_PARTS 16u
 #define EARLY_BYTES ((uint64_t)1 << 20)
@@ -54,13 +49,12 @@ static SIMPLER_THREAD_WORD uint64_t pending_base;
 
 static struct simpler_prof_header *header_at(uint64_t base)
 {
-    struct simpler_prof_header *header = (struct simpler_prof_header *)(uintptr_t)base;
-    return header != NULL && header->magic == ARGS_DUMP_MAGIC ? header : NULL;
+    return simpler_producer_header(base, ARGS_DUMP_MAGIC);
 }
 
 static struct args_dump_block *block_of(struct simpler_prof_header *header)
 {
-    return (struct args_dump_block *)(void *)((uint8_t *)header + header->client_offset);
+    return simpler_producer_block(header);
 }
 
 static void store(_Atomic uint64_t *counter, uint64_t value)
@@ -134,7 +128,7 @@ static SIMPLER_NOINLINE void join(struct lane_state *s, const struct dump_args_r
     s->base = run->base;
     s->block = block_of(header);
     s->lane = &s->block->lanes[lane];
-    s->arena = (uint8_t *)(uintptr_t)s->lane->arena_base;
+    s->arena = simpler_device_place(s->lane->arena_base);
     s->arena_size = s->lane->arena_size;
     s->early = shorter(s->arena_size / EARLY_PARTS, EARLY_BYTES);
     s->committed = atomic_load_explicit(&s->lane->published_payloads, memory_order_relaxed);
@@ -202,85 +196,18 @@ void dump_args_note(enum dump_args_note note, uint64_t task_id, uint32_t func_id
 
 /* ---- the arena ---- */
 
-static bool is_taken(const struct lane_state *s)
+static bool is_taken(const void *subject)
 {
+    const struct lane_state *s = subject;
     /* acquire, pairs with A1: the host has read the payloads. */
     uint64_t completed = atomic_load_explicit(&s->lane->completed_payloads, memory_order_acquire);
     return (int64_t)(completed - s->committed) >= 0;
 }
 
-static uint32_t host_beat(const struct lane_state *s)
+static bool wait_until_taken(const struct lane_state *s)
 {
-    return atomic_load_explicit(&s->producer.lane->heartbeat, memory_order_relaxed);
-}
-
-static bool is_dropping(const struct lane_state *s)
-{
-    const struct simpler_prof_ready_lane *lane = s->producer.lane;
-    return atomic_load_explicit(&lane->dropping, memory_order_relaxed) != 0 &&
-           atomic_load_explicit(&lane->drop_beat, memory_order_relaxed) == host_beat(s);
-}
-
-static void set_waiting(const struct lane_state *s, bool waiting)
-{
-    atomic_store_explicit(&s->producer.lane->waiting, waiting, memory_order_relaxed);
-    if (waiting)
-        simpler_event_notify(s->producer.doorbell, 1);
-}
-
-static void set_dropping(const struct lane_state *s, bool dropping, uint32_t beat)
-{
-    atomic_store_explicit(&s->producer.lane->drop_beat, beat, memory_order_relaxed);
-    atomic_store_explicit(&s->producer.lane->dropping, dropping, memory_order_relaxed);
-}
-
-/* As the gates of the framework: the clock starts again with every sign of life. */
-static bool sleep_until_taken(struct lane_state *s)
-{
-    const struct simpler_prof_header *header = s->producer.header;
-    uint64_t backstop = shorter(header->backstop_ns, MAX_BACKSTOPS);
-    uint64_t slice = header->has_events ? backstop / CLOCK_SLICES : POLL_NS;
-    uint64_t start = simpler_clock_ns();
-    uint64_t completed = 0;
-    uint32_t beat = host_beat(s);
-    bool taken;
-
-    for (;;) {
-        uint32_t seen = simpler_event_prepare(&s->lane->acked);
-        SIMPLER_TESTPOINT(GATE_BEFORE_LOOK);
-        taken = is_taken(s);
-        uint64_t now = simpler_clock_ns();
-        uint64_t count = atomic_load_explicit(&s->lane->completed_payloads, memory_order_relaxed);
-        if (host_beat(s) != beat || count != completed) {
-            beat = host_beat(s);
-            completed = count;
-            start = now;
-        }
-        uint64_t waited = now - start;
-        if (taken || waited >= backstop)
-            break;
-        if (waited >= backstop / CLOCK_SLICES)
-            set_waiting(s, true);
-        simpler_event_wait(&s->lane->acked, seen, shorter(slice, backstop - waited) + 1);
-    }
-    simpler_event_cancel(&s->lane->acked);
-    set_waiting(s, false);
-    set_dropping(s, !taken, beat);
-    return taken;
-}
-
-static bool wait_until_taken(struct lane_state *s)
-{
-    if (is_taken(s))
-        return true;
-    if (is_dropping(s))
-        return false;
-    for (uint32_t i = 0; i < SPIN_TURNS; i++) {
-        simpler_clock_relax();
-        if (is_taken(s))
-            return true;
-    }
-    return sleep_until_taken(s);
+    struct simpler_gate gate = simpler_producer_gate(&s->producer, &s->lane->acked, is_taken, s);
+    return simpler_gate_pass(&gate);
 }
 
 /* The next payload goes to the arena's beginning, which the host has taken. */

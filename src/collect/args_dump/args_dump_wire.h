@@ -99,15 +99,26 @@ struct args_dump_block {
     _Alignas(SIMPLER_CACHE_LINE) struct args_dump_lane lanes[];
 };
 
+/* What the lane's thread alone writes, from arena_write_offset on. */
+#define ARGS_DUMP_LANE_OWN_BYTES 56u
+
+SIMPLER_WIRE_AT(args_dump_lane, arena_size, 8);
+SIMPLER_WIRE_AT(args_dump_lane, arena_write_offset, 64);
+SIMPLER_WIRE_AT(args_dump_lane, arena_dropped, 112);
+SIMPLER_WIRE_AT(args_dump_lane, completed_payloads, 128);
+SIMPLER_WIRE_AT(args_dump_lane, acked, 192);
+SIMPLER_WIRE_AT(args_dump_block, start_ticks, 8);
+SIMPLER_WIRE_AT(args_dump_block, notes, 16);
+SIMPLER_WIRE_AT(args_dump_block, lanes, 64);
 _Static_assert(sizeof(struct args_dump_record) == 128, "two cache lines");
-_Static_assert(offsetof(struct args_dump_record, crc32c) == 20, "wire layout");
-_Static_assert(offsetof(struct args_dump_record, payload_offset) == 24, "wire layout");
-_Static_assert(offsetof(struct args_dump_record, func_ids) == 50, "wire layout");
-_Static_assert(offsetof(struct args_dump_record, submit_seq) == 60, "wire layout");
-_Static_assert(offsetof(struct args_dump_record, strides) == 72, "wire layout");
-_Static_assert(offsetof(struct args_dump_record, shapes) == 92, "wire layout");
-_Static_assert(offsetof(struct args_dump_record, buffer_addr) == 112, "wire layout");
-_Static_assert(offsetof(struct args_dump_record, capture_ns) == 120, "wire layout");
+SIMPLER_WIRE_AT(args_dump_record, crc32c, 20);
+SIMPLER_WIRE_AT(args_dump_record, payload_offset, 24);
+SIMPLER_WIRE_AT(args_dump_record, func_ids, 50);
+SIMPLER_WIRE_AT(args_dump_record, submit_seq, 60);
+SIMPLER_WIRE_AT(args_dump_record, strides, 72);
+SIMPLER_WIRE_AT(args_dump_record, shapes, 92);
+SIMPLER_WIRE_AT(args_dump_record, buffer_addr, 112);
+SIMPLER_WIRE_AT(args_dump_record, capture_ns, 120);
 _Static_assert(sizeof(struct args_dump_lane) == 320, "wire layout");
 
 #endif

@@ -28,8 +28,13 @@ void simpler_args_dump_writer_give_up(struct args_dump_writer *writer, uint32_t 
 {
     struct args_dump_lane *at = &writer->lanes[lane];
 
+    (void)pthread_mutex_lock(&writer->ack_lock);
+    uint64_t completed = atomic_load_explicit(&at->completed_payloads, memory_order_relaxed);
     /* A1, release: the payloads' bytes were read; pairs with the producer's acquire. */
-    (void)atomic_fetch_add_explicit(&at->completed_payloads, payloads, memory_order_release);
+    atomic_store_explicit(&at->completed_payloads, completed + payloads, memory_order_release);
+    /* A failed copy fails the run; the lane drops when its clock has run out. */
+    (void)simpler_prof_session_flush(writer->session, &at->completed_payloads, sizeof(uint64_t));
+    (void)pthread_mutex_unlock(&writer->ack_lock);
     simpler_prof_session_beat(writer->session, lane);
     simpler_event_notify(&at->acked, 1);
 }
@@ -259,7 +264,8 @@ int simpler_args_dump_writer_init(struct args_dump_writer *writer)
     simpler_event_init(&writer->wake);
     writer->lock_ready = pthread_mutex_init(&writer->lock, NULL) == 0;
     writer->role_ready = pthread_mutex_init(&writer->role, NULL) == 0;
-    return writer->lock_ready && writer->role_ready ? 0 : SIMPLER_ENOMEM;
+    writer->ack_lock_ready = pthread_mutex_init(&writer->ack_lock, NULL) == 0;
+    return writer->lock_ready && writer->role_ready && writer->ack_lock_ready ? 0 : SIMPLER_ENOMEM;
 }
 
 void simpler_args_dump_writer_fini(struct args_dump_writer *writer)
@@ -271,6 +277,8 @@ void simpler_args_dump_writer_fini(struct args_dump_writer *writer)
     }
     simpler_alloc_free(writer->pending.job);
     simpler_alloc_free(writer->taken.job);
+    if (writer->ack_lock_ready)
+        (void)pthread_mutex_destroy(&writer->ack_lock);
     if (writer->role_ready)
         (void)pthread_mutex_destroy(&writer->role);
     if (writer->lock_ready)

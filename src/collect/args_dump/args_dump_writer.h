@@ -33,8 +33,10 @@ struct args_dump_jobs {
 
 struct args_dump_writer {
     /* Set by the collector: whom to acknowledge to. */
-    struct args_dump_lane *lanes;
+    struct args_dump_lane *lanes; /* host side */
     struct simpler_prof_session *session;
+    pthread_mutex_t ack_lock; /* guards lanes[].completed_payloads and its way to the device */
+    bool ack_lock_ready;
     uint32_t shard_count;
 
     pthread_mutex_t lock; /* guards pending, offset */

@@ -128,7 +128,7 @@ static const char *refusal(const struct simpler_scope_stats_collector *c,
                            const struct scope_stats_block *block, int rc,
                            const struct simpler_prof_accounting *accounting)
 {
-    if (rc != 0 || block == NULL)
+    if (rc != 0)
         return "the shared accounting could not be read";
     if (!accounting->epoch_ok)
         return "the producer was not initialised by it";
@@ -208,6 +208,8 @@ int simpler_scope_stats_collector_settle(struct simpler_scope_stats_collector *c
     out->refused_epoch = accounting.refused_epoch;
     if (proven) {
         struct scope_stats_block *block = simpler_prof_session_client_block(collector->session);
+        if (rc == 0)
+            rc = simpler_prof_session_fetch(collector->session, block, sizeof(*block));
         const char *why = refusal(collector, block, rc, &accounting);
         rc = why != NULL ? refuse(collector, why)
                          : settle_proven(collector, &accounting, block, out);

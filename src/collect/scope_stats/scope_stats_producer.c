@@ -80,15 +80,12 @@ void scope_stats_set_run_epoch(uint32_t run_epoch)
 
 static struct simpler_prof_header *header_at(uint64_t base)
 {
-    struct simpler_prof_header *header = (struct simpler_prof_header *)(uintptr_t)base;
-    return header != NULL && header->magic == SCOPE_STATS_MAGIC ? header : NULL;
+    return simpler_producer_header(base, SCOPE_STATS_MAGIC);
 }
 
 static struct scope_stats_block *block_of(struct simpler_prof_header *header)
 {
-    return header == NULL
-               ? NULL
-               : (struct scope_stats_block *)(void *)((uint8_t *)header + header->client_offset);
+    return header == NULL ? NULL : simpler_producer_block(header);
 }
 
 void set_platform_scope_stats_base(uint64_t scope_stats_data_base)

@@ -43,6 +43,12 @@ struct scope_stats_block {
     uint32_t reserved;
 };
 
+SIMPLER_WIRE_AT(scope_stats_record, heap_start, 32);
+SIMPLER_WIRE_AT(scope_stats_record, line, 48);
+SIMPLER_WIRE_AT(scope_stats_record, tensormap, 68);
+SIMPLER_WIRE_AT(scope_stats_record, phase, 76);
+SIMPLER_WIRE_AT(scope_stats_block, heap_cap, 32);
+SIMPLER_WIRE_AT(scope_stats_block, fatal_latched, 68);
 _Static_assert(sizeof(struct scope_stats_record) == 80, "wire layout");
 _Static_assert(sizeof(struct scope_stats_block) == 80, "wire layout");
 
