@@ -62,6 +62,15 @@ struct simpler_call_config {
      * during the run.
      */
     const char *output_prefix;
+    /**
+     * NULL, or called with the tasks done so far: every progress_interval_ns while the run
+     * lasts, and when it has ended.  By the thread that runs it (the caller of
+     * simpler_worker_run, or one of the worker's own), which does nothing else meanwhile;
+     * may cancel the run, must not start or wait for one.
+     */
+    void (*progress)(void *user, uint64_t tasks_done);
+    void *progress_user;
+    uint64_t progress_interval_ns; /**< 0: 250 ms */
 };
 #define SIMPLER_CALL_CONFIG_INIT \
     {                            \

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /** Goes up when a struct that a scene is built with changes its layout. */
-#define SIMPLER_SCENE_ABI 3
+#define SIMPLER_SCENE_ABI 4
 
 /** A number that the user may set with --param NAME=VALUE. */
 struct simpler_scene_param {

@@ -11,6 +11,13 @@
  *     simpler_worker_register(worker, &callable, &handle);
  *     simpler_worker_run(worker, handle, &args, NULL, NULL);
  *     simpler_worker_close(worker);
+ *
+ * A run can also be submitted and waited for later.  Two runs are admitted at a
+ * time: one has the device, the next is checked and prepared meanwhile; they run
+ * in the order of their admission, whoever submitted them.
+ *
+ * Threads: every call may come from any thread, but not from an orchestration, a
+ * kernel or a callback of the same worker.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -151,10 +158,19 @@ SIMPLER_API int simpler_worker_open(const struct simpler_worker_config *config,
                                     struct simpler_worker **out);
 
 /**
- * Stops the threads and frees everything; NULL is allowed.  No other thread may
- * be inside a call on this worker: cancel its run and wait for its return first.
+ * Stop the threads and free everything; NULL is allowed.
+ *
+ * Runs that are admitted are canceled first, and close waits for their end and
+ * for every call that is inside the worker: a run ends with SIMPLER_ECANCELED, and so
+ * does a submit or a run that was still waiting to be admitted.  Handles of runs
+ * stay valid until they are released.
+ *
+ * @retval 0  closed
+ *
+ * Blocks: until running kernels have returned.
+ * Threads: once; no call on the worker may begin after it.
  */
-SIMPLER_API void simpler_worker_close(struct simpler_worker *worker);
+SIMPLER_API int simpler_worker_close(struct simpler_worker *worker);
 
 /**
  * Make a callable known.  The structs are copied, the functions must stay
@@ -173,25 +189,88 @@ SIMPLER_API int simpler_worker_register(struct simpler_worker *worker,
  * @param handle  from simpler_worker_register
  * @param args    at most 256 tensors and 128 scalars; must stay valid during the call
  * @param config  NULL for the defaults
- * @param out     how it ended, filled on every return but EINVAL; NULL if not wanted
+ * @param out     how it ended, filled once the run was admitted (never with EINVAL); NULL if
+ *                not wanted
  * @retval 0                  every task ran
  * @retval minus a code       the device latched it, see status.h
  * @retval SIMPLER_EKERNEL    a kernel returned a status
- * @retval SIMPLER_ECANCELED, SIMPLER_ETIMEDOUT  canceled; the deadline passed
+ * @retval SIMPLER_ECANCELED, SIMPLER_ETIMEDOUT  canceled or the worker closes; the deadline passed
  * @retval SIMPLER_EINVAL     bad handle, arguments or config (the log says which)
- * @retval SIMPLER_EBUSY      another thread runs on this worker
  *
- * Blocks: until the run has ended.  Threads: any, one at a time.
+ * Blocks: until the run has ended, and before it those that were admitted earlier.
  */
 SIMPLER_API int simpler_worker_run(struct simpler_worker *worker, uint32_t handle,
                                    const struct simpler_orch_args *args,
                                    const struct simpler_call_config *config,
                                    struct simpler_run_result *out);
 
-/** Ends the current run with SIMPLER_ECANCELED; running kernels finish.  Any thread. */
+/** A run that was submitted. */
+struct simpler_run;
+
+/**
+ * Submit a run: it is checked, prepared, and runs when those before it have ended.
+ *
+ * @param args, config  as simpler_worker_run; both are copied, the memory that
+ *                      tensors point to must stay until the run has ended
+ * @param out           the run's handle, the caller's until simpler_run_release
+ * @retval 0                  admitted
+ * @retval SIMPLER_EINVAL     as simpler_worker_run; out is NULL
+ * @retval SIMPLER_ECANCELED  the worker closes
+ * @retval SIMPLER_ENOMEM, SIMPLER_ETHREAD
+ *
+ * Blocks: while two runs are admitted.
+ */
+SIMPLER_API int simpler_worker_submit(struct simpler_worker *worker, uint32_t handle,
+                                      const struct simpler_orch_args *args,
+                                      const struct simpler_call_config *config,
+                                      struct simpler_run **out);
+
+/**
+ * Wait for a run's end.
+ *
+ * @param timeout_ns  0 looks only; UINT64_MAX: no limit
+ * @retval 0                  it has ended, see simpler_run_get_result
+ * @retval SIMPLER_ETIMEDOUT  not yet
+ */
+SIMPLER_API int simpler_run_wait(struct simpler_run *run, uint64_t timeout_ns);
+
+/** 1: the run has ended; 0: not yet.  Does not block. */
+SIMPLER_API int simpler_run_poll(struct simpler_run *run);
+
+/**
+ * How a run ended: out->status is what simpler_worker_run would have returned.
+ *
+ * @param timeout_ns  as simpler_run_wait
+ * @retval 0                  @out is filled
+ * @retval SIMPLER_ETIMEDOUT  it has not ended
+ * @retval SIMPLER_EINVAL     a pointer is NULL
+ */
+SIMPLER_API int simpler_run_get_result(struct simpler_run *run, uint64_t timeout_ns,
+                                       struct simpler_run_result *out);
+
+/** Ends this run with SIMPLER_ECANCELED, begun or not; running kernels finish. */
+SIMPLER_API void simpler_run_cancel(struct simpler_run *run);
+
+/** Gives the handle up; the run goes on.  NULL is allowed. */
+SIMPLER_API void simpler_run_release(struct simpler_run *run);
+
+/**
+ * Wait until no run that is admitted now is left.
+ *
+ * @param timeout_ns  UINT64_MAX: no limit
+ * @retval 0                  they have all ended
+ * @retval SIMPLER_ETIMEDOUT  not yet
+ * @retval SIMPLER_ECANCELED  the worker closes
+ */
+SIMPLER_API int simpler_worker_quiesce(struct simpler_worker *worker, uint64_t timeout_ns);
+
+/**
+ * Ends the run whose turn it is with SIMPLER_ECANCELED; running kernels finish.
+ * Without an admitted run it does nothing.
+ */
 SIMPLER_API void simpler_worker_cancel(struct simpler_worker *worker);
 
-/** Tasks done in the current or last run; for progress display.  Any thread. */
+/** Tasks done in the current or last run; for progress display. */
 SIMPLER_API uint64_t simpler_worker_progress(const struct simpler_worker *worker);
 
 /**

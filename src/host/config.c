@@ -18,6 +18,8 @@
 #include "base/text.h"
 #include "host/runtimes.h"
 
+#define PROGRESS_INTERVAL_NS 250000000u
+
 const struct simpler_config_size simpler_config_sizes[SIMPLER_CONFIG_SIZES] = {
     {
         .field = "ring_task_window",
@@ -273,6 +275,8 @@ int simpler_config_resolve(const struct simpler_platform *platform,
                           message_bytes);
     if (rc != 0)
         return rc;
+    if (c.progress_interval_ns == 0)
+        c.progress_interval_ns = PROGRESS_INTERVAL_NS;
     *out = c;
     return 0;
 }

@@ -63,6 +63,9 @@ static int resolve(struct simpler_worker *worker, const char *name,
     run->check_hazards = resolved.check_hazards != 0;
     run->deadline_ns = resolved.deadline_ns;
     run->env = resolved.runtime_env;
+    run->progress = resolved.progress;
+    run->progress_user = resolved.progress_user;
+    run->progress_interval_ns = resolved.progress_interval_ns;
     if (resolved.enable_scope_stats != 0)
         run->enable_profiling_flag |= SIMPLER_PROFILING_SCOPE_STATS;
     run->dump_args_level = resolved.enable_dump_args;
@@ -73,15 +76,18 @@ static int resolve(struct simpler_worker *worker, const char *name,
 
 int simpler_run_request_prepare(struct simpler_worker *worker, uint32_t handle,
                                 const struct simpler_orch_args *args,
-                                const struct simpler_call_config *config,
-                                struct simpler_device_run *run)
+                                const struct simpler_call_config *config, struct simpler_run *run)
 {
-    run->callable = simpler_callable_table_find(&worker->callables, handle);
-    if (run->callable == NULL)
+    struct simpler_device_run *device = &run->device;
+
+    device->callable = simpler_callable_table_find(&worker->callables, handle);
+    if (device->callable == NULL)
         return SIMPLER_EINVAL;
-    run->args = args;
-    int rc = check_args(run->callable, args);
+    device->args = args;
+    device->canceled = &run->canceled;
+    run->output_prefix = config != NULL ? config->output_prefix : NULL;
+    int rc = check_args(device->callable, args);
     if (rc != 0)
         return rc;
-    return resolve(worker, run->callable->callable.name, config, run);
+    return resolve(worker, device->callable->callable.name, config, device);
 }

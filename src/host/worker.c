@@ -70,6 +70,8 @@ static int acquire_all(struct simpler_worker *worker)
         rc = simpler_device_memory_init(&worker->memory);
     for (uint32_t i = 0; i < SIMPLER_RUNTIMES && rc == 0; i++)
         rc = simpler_runtimes[i]->open(worker->platform, &worker->devices[i]);
+    if (rc == 0)
+        rc = simpler_run_queue_open(worker->devices, &worker->queue);
     return rc;
 }
 
@@ -93,15 +95,15 @@ int simpler_worker_open(const struct simpler_worker_config *config, struct simpl
         SIMPLER_ERROR("open: out of memory");
         return SIMPLER_ENOMEM;
     }
+    (void)pthread_mutex_init(&worker->runner_lock, NULL);
     worker->platform = platform;
     worker->device_id = config->device_id;
     worker->diagnostics.dump = config->dump;
-    atomic_init(&worker->running, false);
     atomic_init(&worker->runtime, 0);
     rc = acquire_all(worker);
     if (rc != 0) {
         SIMPLER_ERROR("open: %s", simpler_status_text(rc));
-        simpler_worker_close(worker);
+        (void)simpler_worker_close(worker);
         return rc;
     }
     simpler_config_read_environment(&worker->environment, true);
@@ -109,16 +111,23 @@ int simpler_worker_open(const struct simpler_worker_config *config, struct simpl
     return 0;
 }
 
-void simpler_worker_close(struct simpler_worker *worker)
+int simpler_worker_close(struct simpler_worker *worker)
 {
     if (worker == NULL)
-        return;
+        return 0;
+    if (worker->queue != NULL)
+        simpler_run_queue_close(worker->queue);
+    if (worker->runner_started)
+        (void)pthread_join(worker->runner, NULL);
+    simpler_run_queue_drop(worker->queue);
     for (uint32_t i = 0; i < SIMPLER_RUNTIMES; i++)
         simpler_runtimes[i]->close(worker->devices[i]);
     simpler_diagnostics_fini(&worker->diagnostics);
     simpler_device_memory_fini(&worker->memory);
     simpler_callable_table_fini(&worker->callables);
+    (void)pthread_mutex_destroy(&worker->runner_lock);
     simpler_alloc_free(worker);
+    return 0;
 }
 
 int simpler_worker_register(struct simpler_worker *worker, const struct simpler_callable *callable,
@@ -133,9 +142,21 @@ int simpler_worker_register(struct simpler_worker *worker, const struct simpler_
 
 void simpler_worker_cancel(struct simpler_worker *worker)
 {
-    /* Where nothing runs the next start undoes it. */
-    for (uint32_t i = 0; worker != NULL && i < SIMPLER_RUNTIMES; i++)
-        simpler_runtimes[i]->cancel(worker->devices[i]);
+    if (worker != NULL)
+        simpler_run_queue_cancel(worker->queue, NULL);
+}
+
+int simpler_worker_quiesce(struct simpler_worker *worker, uint64_t timeout_ns)
+{
+    if (worker == NULL) {
+        SIMPLER_ERROR("quiesce: worker is NULL");
+        return SIMPLER_EINVAL;
+    }
+    if (!simpler_run_queue_enter(worker->queue))
+        return SIMPLER_ECANCELED;
+    bool ended = simpler_run_queue_wait_all(worker->queue, timeout_ns);
+    simpler_run_queue_leave(worker->queue);
+    return ended ? 0 : SIMPLER_ETIMEDOUT;
 }
 
 uint64_t simpler_worker_progress(const struct simpler_worker *worker)

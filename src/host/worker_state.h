@@ -3,12 +3,14 @@
 #define SIMPLER_HOST_WORKER_STATE_H
 
 /* The inside of a worker, for the files of host/ that make up its public calls. */
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
 #include "host/callable_table.h"
 #include "host/device_memory.h"
 #include "host/diagnostics.h"
+#include "host/run_queue.h"
 #include "host/runtimes.h"
 #include "platform/platform.h"
 
@@ -20,10 +22,15 @@ struct simpler_worker {
     _Atomic uint32_t runtime;               /* of the current or last run; written by its thread */
     struct simpler_device_memory memory;
     struct simpler_callable_table callables;
-    struct simpler_diagnostics diagnostics; /* of the thread that runs, like the next */
+    struct simpler_run_queue *queue;
+    struct simpler_diagnostics diagnostics; /* of the thread whose turn it is, like the next */
     uint32_t run_count;
-    /* Taken by the thread that runs (acquire, pairs with R1), given back by it (R1, release). */
-    atomic_bool running;
+    pthread_mutex_t runner_lock; /* guards the start of the runner */
+    pthread_t runner;            /* runs what was submitted; started by the first such run */
+    bool runner_started;
 };
+
+/* run.c: the thread's turn: device and diagnostics, then the queue goes on. */
+void simpler_run_take_turn(struct simpler_worker *worker, struct simpler_run *run);
 
 #endif

@@ -6,6 +6,7 @@
  * A runtime as the host layer sees it: one struct of functions.  Its device runs
  * one callable at a time; threads and memory are kept from run to run.
  */
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,6 +36,12 @@ struct simpler_device_run {
     uint32_t dump_args_level;       /* with its bit: 1 to 3, for the host */
     uint64_t dump_data_base;        /* with its bit */
     struct simpler_runtime_env env; /* no zeros */
+    /* Set by who cancels before it calls cancel of the runtime; NULL: nobody can. */
+    const atomic_bool *canceled;
+    /* NULL, or called every progress_interval_ns and at the end by the thread that executes. */
+    void (*progress)(void *user, uint64_t tasks_done);
+    void *progress_user;
+    uint64_t progress_interval_ns;
 };
 
 /* Threads of such a run that may produce diagnostics; their lanes are 0 to this - 1. */
@@ -59,7 +66,8 @@ struct simpler_runtime {
      */
     int (*execute)(void *device, const struct simpler_device_run *run,
                    struct simpler_run_result *result);
-    /* Ends the current run with SIMPLER_ECANCELED.  Any thread. */
+    /* Ends the current run with SIMPLER_ECANCELED.  Any thread.  One that comes as execute
+     * begins may be lost, but never the flag of the run: execute looks at it after that. */
     void (*cancel)(void *device);
     /* Tasks done in the current or last run.  Any thread. */
     uint64_t (*progress)(const void *device);

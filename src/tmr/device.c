@@ -222,26 +222,56 @@ static void discard_stuck(struct simpler_device *device)
         stop_threads(device);
 }
 
-static void wait_finish(struct simpler_device *device, uint32_t before, uint64_t deadline_ns)
+/* @ns from now; UINT64_MAX: never. */
+static uint64_t later(uint64_t ns)
 {
-    uint64_t end = deadline_ns == 0 ? UINT64_MAX : simpler_clock_ns();
+    uint64_t then;
 
-    if (deadline_ns != 0 && __builtin_add_overflow(end, deadline_ns, &end))
-        end = UINT64_MAX;
+    return __builtin_add_overflow(simpler_clock_ns(), ns, &then) ? UINT64_MAX : then;
+}
+
+static void report_progress(const struct simpler_device *device)
+{
+    device->run->progress(device->run->progress_user, simpler_device_progress(device));
+}
+
+static void wait_finish(struct simpler_device *device, uint32_t before)
+{
+    const struct simpler_device_run *run = device->run;
+    uint64_t end = run->deadline_ns != 0 ? later(run->deadline_ns) : UINT64_MAX;
+    uint64_t tick = run->progress != NULL ? later(run->progress_interval_ns) : UINT64_MAX;
 
     while (atomic_load_explicit(&device->finish_seq, memory_order_acquire) == before) {
-        uint64_t now = end == UINT64_MAX ? 0 : simpler_clock_ns();
+        uint64_t next = tick < end ? tick : end;
+        uint64_t now = next == UINT64_MAX ? 0 : simpler_clock_ns();
         if (now >= end) {
             int32_t none = 0;
             (void)atomic_compare_exchange_strong_explicit(&device->stop, &none, SIMPLER_ETIMEDOUT,
                                                           memory_order_release,
                                                           memory_order_relaxed);
             end = UINT64_MAX;
-            continue;
+        } else if (now >= tick) {
+            report_progress(device);
+            tick = later(run->progress_interval_ns);
+        } else {
+            wait_counter(device, &device->finish_seq, before, &device->finish, &device->caller_rest,
+                         next == UINT64_MAX ? UINT64_MAX : next - now);
         }
-        wait_counter(device, &device->finish_seq, before, &device->finish, &device->caller_rest,
-                     end == UINT64_MAX ? UINT64_MAX : end - now);
     }
+    atomic_store_explicit(&device->published,
+                          simpler_scheduler_completed(device) - device->progress_base,
+                          memory_order_relaxed);
+    if (run->progress != NULL)
+        report_progress(device);
+}
+
+/* Forgets the cancel of an earlier run, never that of this one. */
+static void arm(struct simpler_device *device, const struct simpler_device_run *run)
+{
+    /* Read-modify-write (acquire): a cancel that is overwritten has set its flag before. */
+    (void)atomic_exchange_explicit(&device->stop, 0, memory_order_acquire);
+    if (run->canceled != NULL && atomic_load_explicit(run->canceled, memory_order_acquire))
+        simpler_device_cancel(device);
 }
 
 int simpler_device_execute(struct simpler_device *device, const struct simpler_device_run *run,
@@ -251,7 +281,7 @@ int simpler_device_execute(struct simpler_device *device, const struct simpler_d
     result->message[0] = '\0';
     result->orch_error_code = result->sched_error_code = 0;
     /* Before the memory and the threads are made: a cancel meanwhile is for this run. */
-    atomic_store_explicit(&device->stop, 0, memory_order_relaxed);
+    arm(device, run);
     result->status = prepare(device, run, result);
     if (result->status != 0)
         return result->status;
@@ -259,7 +289,7 @@ int simpler_device_execute(struct simpler_device *device, const struct simpler_d
     /* P10, release: the run's description. */
     atomic_store_explicit(&device->start_seq, before + 1, memory_order_release);
     simpler_event_notify_rare(&device->start, 1);
-    wait_finish(device, before, run->deadline_ns);
+    wait_finish(device, before);
     discard_stuck(device);
     device->run = NULL;
     return result->status;

@@ -56,14 +56,9 @@ EACH(X)
 static const simpler_kernel_fn functions[SIMPLER_MAX_TENSORS + 1] = {EACH(X)};
 #undef X
 
-struct orch_call {
-    kit_orch fn;
-    void *user;
-};
-
 static void orchestrate(struct simpler_orch *orch, const struct simpler_orch_args *args)
 {
-    const struct orch_call *orch_call = args->user;
+    const struct kit_call *orch_call = args->user;
     orch_call->fn(orch, orch_call->user);
 }
 
@@ -138,12 +133,30 @@ void kit_expect_equal(int64_t a, int64_t b, const char *text, const char *file, 
 int kit_run(struct kit *kit, kit_orch fn, void *user, const struct simpler_call_config *config,
             struct simpler_run_result *result)
 {
-    struct orch_call orch_call = {fn, user};
+    struct kit_call orch_call = {fn, user};
     struct simpler_orch_args args = {0};
     args.user = &orch_call;
     atomic_store_explicit(&unexpected, 0, memory_order_relaxed);
     int rc = simpler_worker_run(kit->worker, kit->handle, &args, config, result);
     return atomic_load_explicit(&unexpected, memory_order_relaxed) != 0 ? KIT_UNEXPECTED : rc;
+}
+
+struct simpler_run *kit_submit_run(struct kit *kit, struct kit_call *call,
+                                   const struct simpler_call_config *config)
+{
+    struct simpler_orch_args args = {.user = call};
+    struct simpler_run *run = NULL;
+    must(simpler_worker_submit(kit->worker, kit->handle, &args, config, &run) == 0,
+         "the run is not admitted");
+    return run;
+}
+
+int kit_finish_run(struct simpler_run *run)
+{
+    struct simpler_run_result result;
+    must(simpler_run_get_result(run, UINT64_MAX, &result) == 0, "the run has no result");
+    simpler_run_release(run);
+    return result.status;
 }
 
 void kit_pass(struct kit *kit, kit_orch fn, void *user)

@@ -64,6 +64,15 @@ void kit_expect_equal(int64_t a, int64_t b, const char *text, const char *file, 
 
 int kit_run(struct kit *kit, kit_orch fn, void *user, const struct simpler_call_config *config,
             struct simpler_run_result *result);
+/* Submits the same; @call must stay until the run has ended.  Asserts that it is admitted. */
+struct kit_call {
+    kit_orch fn;
+    void *user;
+};
+struct simpler_run *kit_submit_run(struct kit *kit, struct kit_call *call,
+                                   const struct simpler_call_config *config);
+/* Waits for it, releases it, returns its status. */
+int kit_finish_run(struct simpler_run *run);
 /* As kit_run with the default config of two threads; asserts that the run passes. */
 void kit_pass(struct kit *kit, kit_orch fn, void *user);
 

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The worker's own part, on a device that only notes what it is asked: checks,
- * handles, one run at a time, memory ranges, the failure of every step of open.
+ * handles, whose turn it is, memory ranges, the failure of every step of open.
  */
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -28,8 +31,8 @@ struct simpler_device {
 };
 
 static struct simpler_device_run last_run;
-static int runs, canceled;
-static bool hold; /* execute waits until it is told to go on */
+static _Atomic int runs, canceled;
+static atomic_bool hold; /* execute waits until it is told to go on */
 static sem_t entered, go_on;
 
 int simpler_device_open(const struct simpler_platform *platform, struct simpler_device **out)
@@ -57,16 +60,21 @@ int simpler_device_execute(struct simpler_device *device, const struct simpler_d
     if (hold) {
         (void)sem_post(&entered);
         (void)sem_wait(&go_on);
+        if (atomic_load(run->canceled))
+            return SIMPLER_ECANCELED;
     }
     result->status = SIMPLER_EKERNEL;
     (void)snprintf(result->message, sizeof(result->message), "as the device said");
     return SIMPLER_EKERNEL;
 }
 
+/* A run that is held ends. */
 void simpler_device_cancel(struct simpler_device *device)
 {
     assert_non_null(device);
     canceled++;
+    if (hold)
+        (void)sem_post(&go_on);
 }
 
 uint64_t simpler_device_progress(const struct simpler_device *device)
@@ -216,7 +224,7 @@ static void a_run_arrives_resolved(void **state)
     canceled = 0;
     simpler_worker_cancel(worker);
     simpler_worker_cancel(NULL);
-    assert_int_equal(canceled, 1);
+    assert_int_equal(canceled, 0); /* no run is admitted */
     assert_int_equal(line_count, 0);
     simpler_worker_close(worker);
 }
@@ -289,38 +297,242 @@ static void bad_runs_are_refused_before_the_device(void **state)
     simpler_worker_close(worker);
 }
 
-static void *run_in_thread(void *user)
+/* A worker whose device holds every run; its handle is 0. */
+static struct simpler_worker *open_holding(void)
 {
-    uint32_t handle = 0;
-
-    (void)simpler_worker_register(user, &plain, &handle);
-    (void)simpler_worker_run(user, handle, NULL, NULL, NULL);
-    return NULL;
-}
-
-static void one_run_at_a_time(void **state)
-{
-    (void)state;
     struct simpler_worker *worker = open_default();
-    struct simpler_run_result result;
-    pthread_t thread;
     uint32_t handle = 0;
 
     assert_int_equal(simpler_worker_register(worker, &plain, &handle), 0);
     (void)sem_init(&entered, 0, 0);
     (void)sem_init(&go_on, 0, 0);
     hold = true;
-    assert_int_equal(pthread_create(&thread, NULL, run_in_thread, worker), 0);
+    runs = canceled = 0;
+    return worker;
+}
+
+static struct simpler_run *submit(struct simpler_worker *worker)
+{
+    struct simpler_run *run = NULL;
+
+    assert_int_equal(simpler_worker_submit(worker, 0, NULL, NULL, &run), 0);
+    return run;
+}
+
+static int status_of(struct simpler_run *run)
+{
+    static struct simpler_run_result result;
+
+    assert_int_equal(simpler_run_get_result(run, UINT64_MAX, &result), 0);
+    simpler_run_release(run);
+    return result.status;
+}
+
+/* ---- turns ---- */
+
+struct call {
+    struct simpler_worker *worker;
+    _Atomic int status;
+    atomic_bool began;
+    pthread_t thread;
+};
+
+static void *run_in_thread(void *user)
+{
+    struct call *call = user;
+
+    atomic_store(&call->began, true);
+    atomic_store(&call->status, simpler_worker_run(call->worker, 0, NULL, NULL, NULL));
+    return NULL;
+}
+
+static void *submit_in_thread(void *user)
+{
+    struct call *call = user;
+    struct simpler_run *run = NULL;
+
+    atomic_store(&call->began, true);
+    int rc = simpler_worker_submit(call->worker, 0, NULL, NULL, &run);
+    simpler_run_release(run);
+    atomic_store(&call->status, rc);
+    return NULL;
+}
+
+static void short_sleep(void)
+{
+    const struct timespec t = {.tv_nsec = 20000000};
+    (void)nanosleep(&t, NULL);
+}
+
+/* Once it is likely to be inside its call. */
+static void start(struct call *call, struct simpler_worker *worker, void *(*body)(void *))
+{
+    call->worker = worker;
+    atomic_store(&call->status, 1);
+    atomic_store(&call->began, false);
+    assert_int_equal(pthread_create(&call->thread, NULL, body, call), 0);
+    while (!atomic_load(&call->began))
+        short_sleep();
+    short_sleep();
+}
+
+static int finish(struct call *call)
+{
+    (void)pthread_join(call->thread, NULL);
+    return atomic_load(&call->status);
+}
+
+static void a_second_run_waits_for_its_turn(void **state)
+{
+    (void)state;
+    struct simpler_worker *worker = open_holding();
+    struct call first, second;
+
+    start(&first, worker, run_in_thread);
     (void)sem_wait(&entered);
-    assert_int_equal(simpler_worker_run(worker, handle, NULL, NULL, &result), SIMPLER_EBUSY);
-    assert_int_equal(result.status, SIMPLER_EBUSY);
-    assert_non_null(strstr(result.message, "another thread runs"));
+    start(&second, worker, run_in_thread);
+    assert_int_equal(runs, 1);
+    (void)sem_post(&go_on);
+    assert_int_equal(finish(&first), SIMPLER_EKERNEL);
+    (void)sem_wait(&entered);
+    (void)sem_post(&go_on);
+    assert_int_equal(finish(&second), SIMPLER_EKERNEL);
+    assert_int_equal(runs, 2);
+    assert_int_equal(simpler_worker_close(worker), 0);
+}
+
+static void two_are_admitted_a_third_waits(void **state)
+{
+    (void)state;
+    struct simpler_worker *worker = open_holding();
+    struct simpler_run *first = submit(worker), *second = submit(worker);
+    struct call third;
+
+    (void)sem_wait(&entered);
+    start(&third, worker, submit_in_thread);
+    assert_int_equal(atomic_load(&third.status), 1);
+    assert_int_equal(simpler_run_poll(first), 0);
+    assert_int_equal(simpler_run_wait(second, 1000000), SIMPLER_ETIMEDOUT);
+    assert_int_equal(simpler_worker_quiesce(worker, 1000000), SIMPLER_ETIMEDOUT);
+    (void)sem_post(&go_on);
+    assert_int_equal(finish(&third), 0);
+    assert_int_equal(simpler_run_wait(first, UINT64_MAX), 0);
+    assert_int_equal(simpler_run_poll(first), 1);
+    (void)sem_wait(&entered);
+    assert_int_equal(simpler_run_poll(second), 0);
     hold = false;
     (void)sem_post(&go_on);
-    (void)pthread_join(thread, NULL);
-    assert_int_equal(simpler_worker_run(worker, handle, NULL, NULL, &result), SIMPLER_EKERNEL);
-    simpler_worker_close(worker);
+    assert_int_equal(status_of(first), SIMPLER_EKERNEL);
+    assert_int_equal(status_of(second), SIMPLER_EKERNEL);
+    assert_int_equal(simpler_worker_quiesce(worker, UINT64_MAX), 0);
+    assert_int_equal(runs, 3);
+    assert_int_equal(simpler_worker_close(worker), 0);
 }
+
+static void a_bad_submit_is_refused_while_another_runs(void **state)
+{
+    (void)state;
+    struct simpler_worker *worker = open_holding();
+    struct simpler_run *first = submit(worker), *second = NULL;
+    struct simpler_call_config config = SIMPLER_CALL_CONFIG_INIT;
+
+    (void)sem_wait(&entered);
+    config.cluster_count = 1000;
+    assert_int_equal(simpler_worker_submit(worker, 0, NULL, &config, &second), SIMPLER_EINVAL);
+    said("cluster_count is 1000");
+    assert_int_equal(simpler_worker_submit(worker, 7, NULL, NULL, &second), SIMPLER_EINVAL);
+    said("no callable has the handle 7");
+    assert_int_equal(simpler_worker_submit(worker, 0, NULL, NULL, NULL), SIMPLER_EINVAL);
+    said("out is NULL");
+    assert_null(second);
+    assert_int_equal(simpler_run_poll(first), 0);
+    assert_int_equal(simpler_run_get_result(first, 0, NULL), SIMPLER_EINVAL);
+    assert_int_equal(simpler_run_wait(NULL, 0), SIMPLER_EINVAL);
+    simpler_run_cancel(NULL);
+    simpler_run_release(NULL);
+    (void)sem_post(&go_on);
+    assert_int_equal(status_of(first), SIMPLER_EKERNEL);
+    assert_int_equal(simpler_worker_close(worker), 0);
+}
+
+static void a_cancel_hits_its_own_run(void **state)
+{
+    (void)state;
+    struct simpler_worker *worker = open_holding();
+    struct simpler_run *first = submit(worker), *second = submit(worker), *third;
+
+    (void)sem_wait(&entered);
+    simpler_run_cancel(second);
+    assert_int_equal(canceled, 0);
+    assert_int_equal(simpler_run_poll(first), 0);
+    (void)sem_post(&go_on);
+    assert_int_equal(status_of(first), SIMPLER_EKERNEL);
+    assert_int_equal(status_of(second), SIMPLER_ECANCELED);
+    assert_int_equal(runs, 1); /* the second never reached the device */
+    third = submit(worker);
+    (void)sem_wait(&entered);
+    simpler_worker_cancel(worker);
+    assert_int_equal(canceled, 1);
+    assert_int_equal(simpler_run_wait(third, UINT64_MAX), 0);
+    simpler_run_cancel(third);
+    assert_int_equal(canceled, 1);
+    assert_int_equal(status_of(third), SIMPLER_ECANCELED);
+    assert_int_equal(simpler_worker_close(worker), 0);
+}
+
+static void close_ends_what_is_admitted(void **state)
+{
+    (void)state;
+    struct simpler_worker *worker = open_holding();
+    struct simpler_run *first = submit(worker);
+    struct call second, third;
+
+    (void)sem_wait(&entered);
+    start(&second, worker, run_in_thread);   /* admitted */
+    start(&third, worker, submit_in_thread); /* waits for a place */
+    assert_int_equal(simpler_worker_close(worker), 0);
+    assert_int_equal(canceled, 1);
+    assert_int_equal(runs, 1);
+    assert_int_equal(finish(&second), SIMPLER_ECANCELED);
+    assert_int_equal(finish(&third), SIMPLER_ECANCELED);
+    assert_int_equal(simpler_run_poll(first), 1);
+    assert_int_equal(status_of(first), SIMPLER_ECANCELED);
+}
+
+static void the_caller_may_change_what_it_submitted(void **state)
+{
+    (void)state;
+    struct simpler_worker *worker = open_holding();
+    struct simpler_tensor tensor;
+    uint64_t scalars[] = {5, 6}, data = 0;
+    uint32_t shape[] = {8};
+    char prefix[] = "somewhere";
+    struct simpler_orch_args args = {
+        .tensor = &tensor, .tensor_count = 1, .scalar = scalars, .scalar_count = 2, .user = &data};
+    struct simpler_call_config config = SIMPLER_CALL_CONFIG_INIT;
+    struct simpler_run *first = submit(worker), *second = NULL;
+
+    config.output_prefix = prefix;
+    assert_int_equal(simpler_tensor_init(&tensor, &data, shape, 1, SIMPLER_DTYPE_INT8), 0);
+    assert_int_equal(simpler_worker_submit(worker, 0, &args, &config, &second), 0);
+    memset(&tensor, 0x5a, sizeof(tensor));
+    memset(scalars, 0x5a, sizeof(scalars));
+    memset(prefix, 'x', sizeof(prefix) - 1);
+    memset(&args, 0x5a, sizeof(args));
+    (void)sem_post(&go_on);
+    (void)sem_wait(&entered);
+    (void)sem_wait(&entered);
+    assert_int_equal(last_run.args->tensor_count, 1);
+    assert_int_equal(last_run.args->tensor[0].shape[0], 8);
+    assert_int_equal(last_run.args->scalar[1], 6);
+    assert_ptr_equal(last_run.args->user, &data);
+    (void)sem_post(&go_on);
+    assert_int_equal(status_of(first), SIMPLER_EKERNEL);
+    assert_int_equal(status_of(second), SIMPLER_EKERNEL);
+    assert_int_equal(simpler_worker_close(worker), 0);
+}
+
+/* ---- memory ---- */
 
 static void memory_is_zeroed_aligned_and_guarded(void **state)
 {
@@ -363,7 +575,26 @@ static void memory_is_zeroed_aligned_and_guarded(void **state)
     simpler_worker_close(worker);
 }
 
-/* Everything that a caller may do before a run; 0 or the first status. */
+/* A run with everything that is copied. */
+static int submit_all(struct simpler_worker *worker, uint32_t handle)
+{
+    struct simpler_tensor tensor;
+    struct simpler_run *run = NULL;
+    struct simpler_call_config config = SIMPLER_CALL_CONFIG_INIT;
+    uint64_t number = 0;
+    uint32_t shape[] = {8};
+    struct simpler_orch_args args = {
+        .tensor = &tensor, .tensor_count = 1, .scalar = &number, .scalar_count = 1};
+
+    config.output_prefix = "somewhere";
+    assert_int_equal(simpler_tensor_init(&tensor, &number, shape, 1, SIMPLER_DTYPE_INT8), 0);
+    int rc = simpler_worker_submit(worker, handle, &args, &config, &run);
+    assert_true((rc == 0) == (run != NULL));
+    simpler_run_release(run);
+    return rc;
+}
+
+/* Everything that a caller may do; 0 or the first status. */
 static int use_worker(void)
 {
     struct simpler_worker *worker = NULL;
@@ -378,7 +609,9 @@ static int use_worker(void)
     rc = simpler_worker_register(worker, &plain, &handle);
     if (rc == 0)
         rc = simpler_worker_malloc(worker, 10, &addr);
-    simpler_worker_close(worker);
+    if (rc == 0)
+        rc = submit_all(worker, handle);
+    (void)simpler_worker_close(worker);
     return rc;
 }
 
@@ -398,11 +631,12 @@ static void every_step_may_fail(void **state)
             assert_int_equal(rc, 0);
             break;
         }
-        assert_int_equal(rc, SIMPLER_ENOMEM);
+        assert_true(rc == SIMPLER_ENOMEM || rc == SIMPLER_ETHREAD);
         assert_int_equal(line_count, 1);
     }
-    /* worker, device; callable, its name; block, table of blocks */
-    assert_int_equal(failures, 6);
+    /* worker, device, queue; callable, its name; block, table of blocks; a run, its tensors,
+     * scalars and prefix, the runner */
+    assert_int_equal(failures, 12);
 }
 
 int main(void)
@@ -414,7 +648,12 @@ int main(void)
         cmocka_unit_test_setup(a_run_arrives_resolved, quiet),
         cmocka_unit_test_setup(the_environment_is_read_at_open, quiet),
         cmocka_unit_test_setup(bad_runs_are_refused_before_the_device, quiet),
-        cmocka_unit_test_setup(one_run_at_a_time, quiet),
+        cmocka_unit_test_setup(a_second_run_waits_for_its_turn, quiet),
+        cmocka_unit_test_setup(two_are_admitted_a_third_waits, quiet),
+        cmocka_unit_test_setup(a_bad_submit_is_refused_while_another_runs, quiet),
+        cmocka_unit_test_setup(a_cancel_hits_its_own_run, quiet),
+        cmocka_unit_test_setup(close_ends_what_is_admitted, quiet),
+        cmocka_unit_test_setup(the_caller_may_change_what_it_submitted, quiet),
         cmocka_unit_test_setup(memory_is_zeroed_aligned_and_guarded, quiet),
         cmocka_unit_test_setup(every_step_may_fail, quiet),
     };
