@@ -168,30 +168,6 @@ static int ensure_arena(struct simpler_device *device, const struct simpler_devi
     return rc;
 }
 
-static struct simpler_estimates *find_estimates(struct simpler_device *device,
-                                                const struct simpler_callable_copy *callable)
-{
-    for (uint32_t i = 0; i < device->estimate_count; i++) {
-        struct simpler_estimates *e = device->all_estimates[i];
-        if (e->callable == callable && e->hash == callable->hash)
-            return e;
-    }
-    struct simpler_estimates *made = simpler_alloc_zeroed(1, sizeof(*made));
-    if (made == NULL)
-        return NULL;
-    made->callable = callable;
-    made->hash = callable->hash;
-    uint32_t at = device->estimate_count;
-    if (at == sizeof(device->all_estimates) / sizeof(device->all_estimates[0])) {
-        at--;
-        simpler_alloc_free(device->all_estimates[at]);
-    } else {
-        device->estimate_count++;
-    }
-    device->all_estimates[at] = made;
-    return made;
-}
-
 static int prepare(struct simpler_device *device, const struct simpler_device_run *run,
                    struct simpler_run_result *result)
 {
@@ -200,7 +176,7 @@ static int prepare(struct simpler_device *device, const struct simpler_device_ru
         rc = ensure_threads(device, run);
     if (rc != 0)
         return rc;
-    device->estimates = find_estimates(device, run->callable);
+    device->estimates = simpler_estimates_find(&device->all_estimates, run->callable);
     if (device->estimates == NULL)
         return SIMPLER_ENOMEM;
     device->run = run;
@@ -318,8 +294,7 @@ void simpler_device_close(struct simpler_device *device)
         return;
     stop_threads(device);
     simpler_arena_close(device->arena);
-    for (uint32_t i = 0; i < device->estimate_count; i++)
-        simpler_alloc_free(device->all_estimates[i]);
+    simpler_estimates_fini(&device->all_estimates);
     simpler_alloc_free(device->orch.frames);
     simpler_alloc_free(device);
 }

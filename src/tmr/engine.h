@@ -19,8 +19,10 @@
 
 #include "base/compiler.h"
 #include "base/event.h"
+#include "base/round_trip.h"
 #include "simpler/orch.h"
 #include "simpler/worker.h"
+#include "task/kernel_times.h"
 #include "task/orch_ops.h"
 #include "tmr/device.h"
 #include "tmr/heap_ring.h"
@@ -168,13 +170,6 @@ struct simpler_failure {
     _Atomic int32_t status;
 };
 
-struct simpler_estimates {
-    const struct simpler_callable_copy *callable;
-    uint64_t hash;
-    /* Nanoseconds of each kernel; 0: unknown.  Any thread, relaxed; a hint. */
-    _Atomic uint32_t ns[SIMPLER_MAX_FUNC_ID + 1];
-};
-
 struct simpler_device {
     const struct simpler_platform *platform;
     struct simpler_task_table table;
@@ -210,8 +205,7 @@ struct simpler_device {
     _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t finish_seq;
 
     /* Round-trip probe: ping by the orchestrator, pong by an idle scheduler. */
-    _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t ping;
-    _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t pong;
+    struct simpler_round_trip round_trip;
 
     _Alignas(SIMPLER_CACHE_LINE) struct simpler_failure failure;
     struct simpler_orch orch;
@@ -220,8 +214,7 @@ struct simpler_device {
     /* Tasks done in this run as the orchestrator last saw it; read for progress. */
     _Atomic uint64_t published;
     char fatal_text[1536]; /* explanation and remedy; the orchestrator alone */
-    struct simpler_estimates *all_estimates[64];
-    uint32_t estimate_count;
+    struct simpler_estimate_table all_estimates;
     uint32_t caller_rest; /* the caller's waits that park at once */
 };
 

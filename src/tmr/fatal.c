@@ -12,6 +12,7 @@
 
 #include "base/logger.h"
 #include "collect/scope_stats/scope_stats_aicpu.h"
+#include "task/run_verdict.h"
 #include "tmr/hazard_check.h"
 #include "tmr/scheduler.h"
 
@@ -130,19 +131,6 @@ void simpler_fatal_count_submit(struct simpler_orch *orch, const struct simpler_
         ring->needed_heap = heap;
 }
 
-/* Appends to a text of @bytes; what does not fit is cut. */
-static void append(char *text, size_t bytes, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void append(char *text, size_t bytes, const char *format, ...)
-{
-    size_t at = strlen(text);
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(text + at, bytes - at, format, args);
-    va_end(args);
-}
-
 static uint64_t power_of_two(uint64_t n)
 {
     uint64_t p = SIMPLER_TASK_WINDOW_MIN;
@@ -182,10 +170,11 @@ static void advise_ring(const struct simpler_orch *orch, int code, uint32_t r, c
         break;
     }
     if (value > now)
-        append(text, bytes,
-               "remedy: %s[%u] = %llu is the smallest legal value that is enough for all that was "
-               "submitted (it is %llu)\n",
-               knob, r, (unsigned long long)value, (unsigned long long)now);
+        simpler_run_verdict_append(
+            text, bytes,
+            "remedy: %s[%u] = %llu is the smallest legal value that is enough for all that was "
+            "submitted (it is %llu)\n",
+            knob, r, (unsigned long long)value, (unsigned long long)now);
 }
 
 static void advise(const struct simpler_orch *orch, int code, char *text, size_t bytes)
@@ -193,17 +182,18 @@ static void advise(const struct simpler_orch *orch, int code, char *text, size_t
     if (!orch->counting)
         return;
     if (code == SIMPLER_CODE_TENSORMAP_OVERFLOW) {
-        append(text, bytes,
-               "remedy: tensormap = %llu is the smallest legal value that is enough for all that "
-               "was submitted (it is %llu)\n",
-               (unsigned long long)orch->needed_map,
-               (unsigned long long)orch->device->run->env.tensormap);
+        simpler_run_verdict_append(
+            text, bytes,
+            "remedy: tensormap = %llu is the smallest legal value that is enough for all that "
+            "was submitted (it is %llu)\n",
+            (unsigned long long)orch->needed_map,
+            (unsigned long long)orch->device->run->env.tensormap);
         return;
     }
     for (uint32_t r = 0; r < CHIP_MAX_RING_DEPTH; r++)
         advise_ring(orch, code, r, text, bytes);
-    append(text, bytes,
-           "or: end scopes earlier, so that fewer tasks and outputs are held at once\n");
+    simpler_run_verdict_append(
+        text, bytes, "or: end scopes earlier, so that fewer tasks and outputs are held at once\n");
 }
 
 static const char *kernel_name(const struct simpler_device *device,
@@ -226,14 +216,15 @@ static void explain_failure(struct simpler_orch *orch, struct simpler_run_result
     uint32_t number = simpler_ring_slot(&orch->ring[id >> 32], (uint32_t)id);
     const struct simpler_task_slot *slot = &device->table.slot[number];
     const struct simpler_task_desc *desc = &device->table.desc[number];
-    append(result->message, sizeof(result->message),
-           "kernel %s (func_id %u) of task 0x%016llx returned %d; it was submitted at %s:%d; "
-           "%llu kernels failed, %llu tasks that depend on them did not run\n",
-           kernel_name(device, slot), slot->func_id, (unsigned long long)id,
-           atomic_load_explicit(&device->failure.status, memory_order_relaxed),
-           desc->file == NULL ? "(unknown)" : desc->file, desc->line,
-           (unsigned long long)result->stats.tasks_failed,
-           (unsigned long long)result->stats.tasks_poisoned);
+    struct simpler_run_failure failure = {
+        .kernel = kernel_name(device, slot),
+        .func_id = slot->func_id,
+        .task_id = id,
+        .status = atomic_load_explicit(&device->failure.status, memory_order_relaxed),
+        .file = desc->file,
+        .line = desc->line,
+    };
+    simpler_run_verdict_failure(result, &failure);
 }
 
 void simpler_fatal_report(struct simpler_orch *orch, struct simpler_run_result *result)
@@ -243,18 +234,10 @@ void simpler_fatal_report(struct simpler_orch *orch, struct simpler_run_result *
 
     if (status == 0 && result->stats.tasks_failed != 0)
         status = SIMPLER_EKERNEL;
-    result->status = status;
-    result->message[0] = '\0';
+    simpler_run_verdict_head(result, status, device->fatal_text);
     if (status == 0)
         return;
-    int code = simpler_fatal_is_code(status) ? -status : 0;
-    result->orch_error_code = code < 100 ? code : 0;
-    result->sched_error_code = code >= 100 ? code : 0;
-    append(result->message, sizeof(result->message),
-           "orch_error_code=%d sched_error_code=%d runtime_status=%d\n", result->orch_error_code,
-           result->sched_error_code, status);
-    append(result->message, sizeof(result->message), "%s: %s%s%s\n", simpler_status_name(status),
-           simpler_status_text(status), code != 0 ? ": " : "", code != 0 ? device->fatal_text : "");
     explain_failure(orch, result);
-    advise(orch, code, result->message, sizeof(result->message));
+    advise(orch, simpler_run_verdict_is_code(status) ? -status : 0, result->message,
+           sizeof(result->message));
 }

@@ -8,12 +8,6 @@
  */
 #include "tmr/engine.h"
 
-/* Whether a run's status is minus a device code (and not a SIMPLER_E*). */
-static inline bool simpler_fatal_is_code(int status)
-{
-    return status < 0 && status > -1000;
-}
-
 /* Latches a device code with its explanation; returns the run's status. */
 int simpler_fatal_latch(struct simpler_orch *orch, enum simpler_device_code code,
                         const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -11,8 +11,6 @@
  */
 #include "tmr/engine.h"
 
-#define SIMPLER_LONG_NS UINT32_MAX
-
 SIMPLER_INLINE uint32_t simpler_handover_estimate(const struct simpler_device *device,
                                                   const struct simpler_task_slot *slot)
 {
@@ -36,9 +34,7 @@ void simpler_handover_probe(struct simpler_orch *orch);
 /* An idle scheduler answers a probe. */
 SIMPLER_INLINE void simpler_handover_answer(struct simpler_device *device)
 {
-    uint32_t ping = atomic_load_explicit(&device->ping, memory_order_relaxed);
-    if (ping != atomic_load_explicit(&device->pong, memory_order_relaxed))
-        atomic_store_explicit(&device->pong, ping, memory_order_relaxed);
+    simpler_round_trip_answer(&device->round_trip);
 }
 
 #endif

@@ -9,6 +9,7 @@
  */
 #include "tmr/scope_sample.h"
 
+#include "task/run_verdict.h"
 #include "tmr/admission.h"
 #include "tmr/fatal.h"
 
@@ -76,7 +77,7 @@ void simpler_scope_sample_end(struct simpler_orch *orch)
     const struct simpler_ring *ring = &orch->ring[r];
 
     /* The caller has just asked for the status. */
-    if (simpler_fatal_is_code(orch->status))
+    if (simpler_run_verdict_is_code(orch->status))
         return;
     advance(orch);
     scope_stats_end((int)r, (int32_t)orch->device->alive[r], (int32_t)ring->next, ring->heap.tail,

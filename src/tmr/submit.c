@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/testpoint.h"
+#include "task/submit_args.h"
 #include "tmr/admission.h"
 #include "tmr/arg_capture.h"
 #include "tmr/engine.h"
@@ -19,7 +20,6 @@
 #include "tmr/solo.h"
 #include "tmr/tensor_pack.h"
 
-#define OUTPUT_UNIT 1024u
 /* Shared submits between two looks at the watermark. */
 #define ADVANCE_PERIOD 64u
 
@@ -33,44 +33,6 @@ struct request {
     uint64_t heap_bytes;
     uint32_t map_entries;
 };
-
-/* Bytes of one OUTPUT in its packed block; false when the create-info is invalid. */
-static bool output_bytes(const struct simpler_create_info *info, uint64_t *bytes)
-{
-    uint64_t n = 1;
-
-    if (info->ndims - 1 >= SIMPLER_MAX_DIMS || info->dtype >= SIMPLER_DTYPE_NUM)
-        return false;
-    for (uint32_t i = 0; i < info->ndims; i++) {
-        if (__builtin_mul_overflow(n, info->shape[i], &n))
-            return false;
-    }
-    if (n > (UINT64_MAX >> 4))
-        return false;
-    n <<= simpler_dtype_shift(info->dtype);
-    *bytes = (n + OUTPUT_UNIT - 1) / OUTPUT_UNIT * OUTPUT_UNIT;
-    return true;
-}
-
-/* Whether the descriptor would lead outside itself or divide by 0; no branches. */
-SIMPLER_INLINE bool is_suspect(const struct simpler_tensor *t)
-{
-    return (t->ndims - 1 >= SIMPLER_MAX_DIMS) | (t->dtype >= SIMPLER_DTYPE_NUM) |
-           (t->address_space > SIMPLER_SPACE_DEVICE) | (t->is_contiguous != 1);
-}
-
-/* A suspect one may be a strided view. */
-static bool tensor_is_sane(const struct simpler_tensor *t)
-{
-    if (t->ndims - 1 >= SIMPLER_MAX_DIMS || t->dtype >= SIMPLER_DTYPE_NUM ||
-        t->address_space > SIMPLER_SPACE_DEVICE || t->is_contiguous > 1)
-        return false;
-    for (uint32_t i = 0; i < t->ndims; i++) {
-        if (t->stride[i] == 0)
-            return false;
-    }
-    return true;
-}
 
 SIMPLER_COLD static int invalid(struct simpler_orch *orch, const struct request *q,
                                 const char *what, uint32_t arg)
@@ -109,13 +71,13 @@ SIMPLER_INLINE int check_tensors(struct simpler_orch *orch, struct request *q)
     for (uint32_t i = 0; i < args->tensor_count; i++) {
         if (args->use[i] == SIMPLER_USE_OUTPUT) {
             uint64_t bytes;
-            if (!output_bytes(args->tensor[i], &bytes) ||
+            if (!simpler_submit_output_bytes(args->tensor[i], &bytes) ||
                 __builtin_add_overflow(q->heap_bytes, bytes, &q->heap_bytes))
                 return invalid(orch, q, "the create-info is not valid", i);
             continue;
         }
         const struct simpler_tensor *t = args->tensor[i];
-        if (SIMPLER_UNLIKELY(is_suspect(t)) && !tensor_is_sane(t))
+        if (SIMPLER_UNLIKELY(simpler_submit_is_suspect(t)) && !simpler_submit_is_sane(t))
             return invalid(orch, q, "the tensor is not valid", i);
         q->map_entries += recorded >> (args->use[i] & 7) & (t->manual_dep == 0);
     }
@@ -243,48 +205,16 @@ SIMPLER_INLINE uint32_t make_slot(struct simpler_orch *orch, const struct reques
     return number;
 }
 
-/* Repeats the value's bytes over the block, padding included. */
-static void fill_initial(uint8_t *block, uint64_t bytes, const struct simpler_create_info *info)
-{
-    size_t n = simpler_dtype_bytes(info->dtype);
-    uint64_t word = 0;
-    for (size_t at = 0; at < 8; at += n)
-        memcpy((uint8_t *)&word + at, &info->initial_value, n);
-    for (uint64_t at = 0; at < bytes; at += 8)
-        memcpy(block + at, &word, 8);
-}
-
-static void make_output(const struct simpler_create_info *info, uint8_t *block, uint64_t owner,
-                        struct simpler_tensor *out)
-{
-    uint64_t n = 1;
-
-    memset(out, 0, sizeof(*out));
-    out->addr = (uint64_t)(uintptr_t)block;
-    out->owner = owner;
-    out->ndims = info->ndims;
-    out->dtype = info->dtype;
-    out->manual_dep = info->manual_dep;
-    out->is_contiguous = 1;
-    for (uint32_t i = info->ndims; i-- > 0;) {
-        out->shape[i] = info->shape[i];
-        out->stride[i] = (uint32_t)n;
-        n *= info->shape[i];
-    }
-    out->extent = n;
-    out->buffer_bytes = n << simpler_dtype_shift(info->dtype);
-}
-
 /* Creates output @k at @block; returns the block behind it. */
 static uint8_t *place_output(const struct simpler_create_info *info, uint8_t *block, uint64_t owner,
                              struct simpler_tensor *out)
 {
     uint64_t bytes = 0;
 
-    (void)output_bytes(info, &bytes); /* checked before */
-    make_output(info, block, owner, out);
+    (void)simpler_submit_output_bytes(info, &bytes); /* checked before */
+    simpler_submit_make_output(info, (uint64_t)(uintptr_t)block, owner, out);
     if (info->has_initial_value)
-        fill_initial(block, bytes, info);
+        simpler_submit_fill_initial(block, bytes, info);
     return block + bytes;
 }
 

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_TASK_SUBMIT_ARGS_H
+#define SIMPLER_TASK_SUBMIT_ARGS_H
+
+/* What a submit checks of its arguments and makes of create-infos, in every runtime. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "simpler/task.h"
+
+/* An OUTPUT takes a multiple of this of the heap. */
+#define SIMPLER_OUTPUT_UNIT 1024u
+
+/* Bytes of one OUTPUT in its packed block; false when the create-info is invalid. */
+static inline bool simpler_submit_output_bytes(const struct simpler_create_info *info,
+                                               uint64_t *bytes)
+{
+    uint64_t n = 1;
+
+    if (info->ndims - 1 >= SIMPLER_MAX_DIMS || info->dtype >= SIMPLER_DTYPE_NUM)
+        return false;
+    for (uint32_t i = 0; i < info->ndims; i++) {
+        if (__builtin_mul_overflow(n, info->shape[i], &n))
+            return false;
+    }
+    if (n > (UINT64_MAX >> 4))
+        return false;
+    n <<= simpler_dtype_shift(info->dtype);
+    *bytes = (n + SIMPLER_OUTPUT_UNIT - 1) / SIMPLER_OUTPUT_UNIT * SIMPLER_OUTPUT_UNIT;
+    return true;
+}
+
+/* Whether the descriptor would lead outside itself or divide by 0; no branches. */
+SIMPLER_INLINE bool simpler_submit_is_suspect(const struct simpler_tensor *t)
+{
+    return (t->ndims - 1 >= SIMPLER_MAX_DIMS) | (t->dtype >= SIMPLER_DTYPE_NUM) |
+           (t->address_space > SIMPLER_SPACE_DEVICE) | (t->is_contiguous != 1);
+}
+
+/* A suspect one may be a strided view. */
+static inline bool simpler_submit_is_sane(const struct simpler_tensor *t)
+{
+    if (t->ndims - 1 >= SIMPLER_MAX_DIMS || t->dtype >= SIMPLER_DTYPE_NUM ||
+        t->address_space > SIMPLER_SPACE_DEVICE || t->is_contiguous > 1)
+        return false;
+    for (uint32_t i = 0; i < t->ndims; i++) {
+        if (t->stride[i] == 0)
+            return false;
+    }
+    return true;
+}
+
+/* Repeats the value's bytes over the block, padding included. */
+static inline void simpler_submit_fill_initial(uint8_t *block, uint64_t bytes,
+                                               const struct simpler_create_info *info)
+{
+    size_t n = simpler_dtype_bytes(info->dtype);
+    uint64_t word = 0;
+    for (size_t at = 0; at < 8; at += n)
+        memcpy((uint8_t *)&word + at, &info->initial_value, n);
+    for (uint64_t at = 0; at < bytes; at += 8)
+        memcpy(block + at, &word, 8);
+}
+
+/* The tensor that a valid create-info makes at @addr. */
+static inline void simpler_submit_make_output(const struct simpler_create_info *info, uint64_t addr,
+                                              uint64_t owner, struct simpler_tensor *out)
+{
+    uint64_t n = 1;
+
+    memset(out, 0, sizeof(*out));
+    out->addr = addr;
+    out->owner = owner;
+    out->ndims = info->ndims;
+    out->dtype = info->dtype;
+    out->manual_dep = info->manual_dep;
+    out->is_contiguous = 1;
+    for (uint32_t i = info->ndims; i-- > 0;) {
+        out->shape[i] = info->shape[i];
+        out->stride[i] = (uint32_t)n;
+        n *= info->shape[i];
+    }
+    out->extent = n;
+    out->buffer_bytes = n << simpler_dtype_shift(info->dtype);
+}
+
+#endif
