@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "json_writer.h"
 #include "scene_loader.h"
+#include "simpler/dtype.h"
 #include "simpler/info.h"
 #include "simpler/version.h"
 
@@ -90,6 +91,16 @@ static void print_scenes(const struct simpler_scene_names *names)
 
 /* ---- JSON ---- */
 
+static void write_missing_dtypes(struct simpler_json_writer *w, uint32_t dtypes)
+{
+    simpler_json_writer_open(w, "missing_dtypes", '[');
+    for (uint32_t d = 0; d < SIMPLER_DTYPE_NUM; d++) {
+        if ((dtypes >> d & 1) == 0)
+            simpler_json_writer_string(w, NULL, simpler_dtype_name(d));
+    }
+    simpler_json_writer_close(w, ']');
+}
+
 static void write_platforms(struct simpler_json_writer *w)
 {
     struct simpler_platform_info p;
@@ -107,6 +118,8 @@ static void write_platforms(struct simpler_json_writer *w)
         simpler_json_writer_u64(w, "device_count", p.device_count);
         simpler_json_writer_u64(w, "counter_hz", p.counter_hz);
         simpler_json_writer_string(w, "default_hazards", hazards_name(p.default_hazards));
+        simpler_json_writer_string(w, "memory", p.copies_diagnostics ? "copied" : "shared");
+        write_missing_dtypes(w, p.dtypes);
         simpler_json_writer_close(w, '}');
     }
     simpler_json_writer_close(w, ']');

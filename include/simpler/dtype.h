@@ -14,7 +14,8 @@ extern "C" {
 /*
  * One row per element type: X(id, NAME, text, bytes).  The ids appear in
  * records, the texts in manifests: append only, never renumber.  FP4E2M1 packs
- * two values in a byte; its shapes count bytes.
+ * two values in a byte; its shapes count bytes.  fp8 and fp4 are not on every
+ * platform (simpler/info.h); tensors of a type that is missing are refused.
  */
 #define SIMPLER_DTYPE_MAP(X)         \
     X(0, FLOAT32, "float32", 4)      \

@@ -28,6 +28,9 @@ struct simpler_platform_info {
     uint32_t device_count;    /**< ids are 0 to device_count - 1 */
     uint32_t default_hazards; /**< enum simpler_hazards */
     uint64_t counter_hz;
+    uint32_t dtypes; /**< bit an id of simpler/dtype.h: element types of its tensors */
+    uint32_t
+        copies_diagnostics; /**< 1: the host reads diagnostic memory through copies, 0: in place */
 };
 
 /**

@@ -62,7 +62,8 @@ enum simpler_scope_mode {
  *
  * @retval 0               submitted
  * @retval -INVALID_ARGS   args have an error, no such kernel, wrong core type,
- *                         an id that names no task; latched as code 5
+ *                         an id that names no task, a tensor of a type that the
+ *                         platform does not have; latched as code 5
  * @retval -SCOPE_DEADLOCK, -HEAP_RING_DEADLOCK, -FLOW_CONTROL_DEADLOCK,
  *         -DEP_POOL_OVERFLOW, -TENSORMAP_OVERFLOW
  *                         a ring, the pool or the map is full and cannot drain;

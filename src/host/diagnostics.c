@@ -8,7 +8,6 @@
 #include "collect/args_dump/args_dump_collector.h"
 #include "collect/scope_stats/scope_stats_collector.h"
 #include "host/runtimes.h"
-#include "platform/transport.h"
 
 /* 256 device threads and 108 cores fit. */
 #define MAX_LANES 512u
@@ -40,7 +39,7 @@ static struct scope_stats_capacities capacities_of(const struct simpler_device_r
 static int admit_scope_stats(struct simpler_diagnostics *diagnostics, const char *output_prefix,
                              struct simpler_device_run *run)
 {
-    struct scope_stats_collector_config config = {.transport = &simpler_transport_mapped};
+    struct scope_stats_collector_config config = {.transport = diagnostics->transport};
     struct scope_stats_capacities capacities = capacities_of(run);
 
     if (diagnostics->scope_stats == NULL) {
@@ -76,7 +75,7 @@ static int ensure_args_dump(struct simpler_diagnostics *diagnostics, uint32_t la
 {
     const struct simpler_dump_config *dump = &diagnostics->dump;
     struct args_dump_collector_config config = {
-        .transport = &simpler_transport_mapped,
+        .transport = diagnostics->transport,
         .lanes = lanes,
         .records_per_buffer = dump->records_per_buffer,
         .buffers = dump->buffers_per_thread,

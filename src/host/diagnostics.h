@@ -18,6 +18,7 @@ struct simpler_diagnostics {
     struct simpler_scope_stats_collector *scope_stats; /* NULL until a run asks for it */
     struct simpler_args_dump_collector *args_dump;     /* likewise; remade for more threads */
     struct simpler_dump_config dump;                   /* its sizes, from the worker's config */
+    const struct simpler_transport_ops *transport;     /* the platform's */
 };
 
 /* Zeroed is allowed.  The device is closed already. */

@@ -8,6 +8,7 @@
 #include "host/config.h"
 #include "host/runtimes.h"
 #include "platform/platform.h"
+#include "platform/transport.h"
 
 int simpler_info_platform(uint32_t index, struct simpler_platform_info *out)
 {
@@ -31,6 +32,8 @@ int simpler_info_platform(uint32_t index, struct simpler_platform_info *out)
         .device_count = p->device_count,
         .default_hazards = p->default_hazards,
         .counter_hz = p->counter_hz,
+        .dtypes = p->dtypes,
+        .copies_diagnostics = p->transport != &simpler_transport_mapped,
     };
     return 0;
 }

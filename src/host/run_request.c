@@ -11,7 +11,8 @@
 #define MAX_TENSORS 256
 #define MAX_SCALARS 128
 
-static int check_args(const struct simpler_callable_copy *callable,
+static int check_args(const struct simpler_platform *platform,
+                      const struct simpler_callable_copy *callable,
                       const struct simpler_orch_args *args)
 {
     const char *name = callable->callable.name;
@@ -37,6 +38,11 @@ static int check_args(const struct simpler_callable_copy *callable,
         if (simpler_tensor_check(&args->tensor[i]) != 0) {
             SIMPLER_ERROR("run of %s: tensor %" PRIu32 " breaks a rule of simpler/tensor.h", name,
                           i);
+            return SIMPLER_EINVAL;
+        }
+        if (!simpler_platform_has_dtype(platform, args->tensor[i].dtype)) {
+            SIMPLER_ERROR("run of %s: tensor %" PRIu32 " is %s, which platform %s does not have",
+                          name, i, simpler_dtype_name(args->tensor[i].dtype), platform->name);
             return SIMPLER_EINVAL;
         }
     }
@@ -86,7 +92,7 @@ int simpler_run_request_prepare(struct simpler_worker *worker, uint32_t handle,
     device->args = args;
     device->canceled = &run->canceled;
     run->output_prefix = config != NULL ? config->output_prefix : NULL;
-    int rc = check_args(device->callable, args);
+    int rc = check_args(worker->platform, device->callable, args);
     if (rc != 0)
         return rc;
     return resolve(worker, device->callable->callable.name, config, device);

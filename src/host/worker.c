@@ -99,6 +99,7 @@ int simpler_worker_open(const struct simpler_worker_config *config, struct simpl
     worker->platform = platform;
     worker->device_id = config->device_id;
     worker->diagnostics.dump = config->dump;
+    worker->diagnostics.transport = platform->transport;
     atomic_init(&worker->runtime, 0);
     rc = acquire_all(worker);
     if (rc != 0) {

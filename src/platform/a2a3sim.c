@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The simulated a2a3 chip: host and device share one mapping. */
 #include "platform/platform_list.h"
+#include "platform/transport.h"
 
 #include "simpler/call_config.h"
 
@@ -14,4 +15,6 @@ const struct simpler_platform simpler_platform_a2a3sim = {
     .device_count = 16,
     .counter_hz = 50000000,
     .default_hazards = SIMPLER_HAZARDS_RAW,
+    .dtypes = SIMPLER_PLATFORM_ALL_DTYPES & ~SIMPLER_PLATFORM_SMALL_FLOATS,
+    .transport = &simpler_transport_mapped,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The host itself: as many device threads as it has CPUs. */
 #include "platform/platform_list.h"
+#include "platform/transport.h"
 
 #include "simpler/call_config.h"
 
@@ -14,4 +15,6 @@ const struct simpler_platform simpler_platform_cpu = {
     .device_count = 1,
     .counter_hz = 1000000000,
     .default_hazards = SIMPLER_HAZARDS_ALL,
+    .dtypes = SIMPLER_PLATFORM_ALL_DTYPES,
+    .transport = &simpler_transport_mapped,
 };

@@ -10,6 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "simpler/dtype.h"
+
+struct simpler_transport_ops;
+
 struct simpler_platform {
     const char *name;
     const char *description; /* one line for `simpler info` */
@@ -20,7 +24,22 @@ struct simpler_platform {
     uint32_t device_count;    /* valid ids are 0 to device_count - 1 */
     uint64_t counter_hz;      /* system counter of the documents */
     uint32_t default_hazards; /* enum simpler_hazards */
+    uint32_t dtypes;          /* bit an element type that its cores have */
+    /* How the host reaches diagnostic memory. */
+    const struct simpler_transport_ops *transport;
 };
+
+/* Bits of dtypes. */
+#define SIMPLER_PLATFORM_SMALL_FLOATS \
+    (1u << SIMPLER_DTYPE_FP8E4M3FN | 1u << SIMPLER_DTYPE_FP8E8M0 | 1u << SIMPLER_DTYPE_FP4E2M1)
+#define SIMPLER_PLATFORM_ALL_DTYPES ((1u << SIMPLER_DTYPE_NUM) - 1)
+
+/* Whether @dtype, a valid id, is an element type of the platform. */
+static inline bool simpler_platform_has_dtype(const struct simpler_platform *platform,
+                                              uint32_t dtype)
+{
+    return (platform->dtypes >> dtype & 1) != 0;
+}
 
 /* Every platform of this host; ends with NULL. */
 extern const struct simpler_platform *const simpler_platform_list[];

@@ -7,5 +7,6 @@
 
 extern const struct simpler_platform simpler_platform_cpu;
 extern const struct simpler_platform simpler_platform_a2a3sim;
+extern const struct simpler_platform simpler_platform_a5sim;
 
 #endif

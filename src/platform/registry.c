@@ -6,21 +6,22 @@
 
 #include "platform/platform_list.h"
 
-/* Hardware that this host does not have; the first platform that exists stands in. */
+/* Hardware that this host does not have, and what stands in. */
 struct hardware {
     const char *name;
-    const char *substitutes[2];
+    const struct simpler_platform *substitute;
 };
 
 const struct simpler_platform *const simpler_platform_list[] = {
     &simpler_platform_cpu,
     &simpler_platform_a2a3sim,
+    &simpler_platform_a5sim,
     NULL,
 };
 
 static const struct hardware hardware_list[] = {
-    {"a2a3", {"a2a3sim", NULL}},
-    {"a5", {"a5sim", "a2a3sim"}},
+    {"a2a3", &simpler_platform_a2a3sim},
+    {"a5", &simpler_platform_a5sim},
 };
 
 const struct simpler_platform *simpler_platform_find(const char *name)
@@ -34,23 +35,13 @@ const struct simpler_platform *simpler_platform_find(const char *name)
     return NULL;
 }
 
-static const char *first_that_exists(const struct hardware *hardware)
-{
-    for (size_t i = 0; i < sizeof(hardware->substitutes) / sizeof(hardware->substitutes[0]); i++) {
-        const struct simpler_platform *found = simpler_platform_find(hardware->substitutes[i]);
-        if (found != NULL)
-            return found->name;
-    }
-    return NULL;
-}
-
 const char *simpler_platform_substitute(const char *name)
 {
     if (name == NULL)
         return NULL;
     for (size_t i = 0; i < sizeof(hardware_list) / sizeof(hardware_list[0]); i++) {
         if (strcmp(hardware_list[i].name, name) == 0)
-            return first_that_exists(&hardware_list[i]);
+            return hardware_list[i].substitute->name;
     }
     return NULL;
 }

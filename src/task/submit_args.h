@@ -31,10 +31,16 @@ static inline bool simpler_submit_output_bytes(const struct simpler_create_info 
     return true;
 }
 
-/* Whether the descriptor would lead outside itself or divide by 0; no branches. */
+/* Every platform has the types below it; whoever submits asks the platform about the others. */
+#define SIMPLER_SUBMIT_PLAIN_DTYPES SIMPLER_DTYPE_FP8E4M3FN
+
+/*
+ * Whether the descriptor would lead outside itself or divide by 0, or is of a type
+ * that not every platform has; no branches.
+ */
 SIMPLER_INLINE bool simpler_submit_is_suspect(const struct simpler_tensor *t)
 {
-    return (t->ndims - 1 >= SIMPLER_MAX_DIMS) | (t->dtype >= SIMPLER_DTYPE_NUM) |
+    return (t->ndims - 1 >= SIMPLER_MAX_DIMS) | (t->dtype >= SIMPLER_SUBMIT_PLAIN_DTYPES) |
            (t->address_space > SIMPLER_SPACE_DEVICE) | (t->is_contiguous != 1);
 }
 

@@ -42,6 +42,30 @@ SIMPLER_COLD static int invalid(struct simpler_orch *orch, const struct request 
         q->file == NULL ? "(unknown)" : q->file, q->line, q->func_id, arg, what);
 }
 
+/* A valid type that the platform's cores do not have. */
+SIMPLER_COLD static int no_dtype(struct simpler_orch *orch, const struct request *q, uint32_t dtype,
+                                 uint32_t arg)
+{
+    return simpler_fatal_latch(
+        orch, SIMPLER_CODE_INVALID_ARGS,
+        "submit at %s:%d (kernel %u), argument %u is %s, which platform %s does not have",
+        q->file == NULL ? "(unknown)" : q->file, q->line, q->func_id, arg,
+        simpler_dtype_name(dtype), orch->device->platform->name);
+}
+
+/* A tensor that stood out: wrong, a strided view, or of a type that not every platform has. */
+SIMPLER_NOINLINE static int check_closely(struct simpler_orch *orch, const struct request *q,
+                                          uint32_t arg)
+{
+    const struct simpler_tensor *t = q->args->tensor[arg];
+
+    if (!simpler_submit_is_sane(t))
+        return invalid(orch, q, "the tensor is not valid", arg);
+    if (!simpler_platform_has_dtype(orch->device->platform, t->dtype))
+        return no_dtype(orch, q, t->dtype, arg);
+    return 0;
+}
+
 SIMPLER_INLINE int check_kernel(struct simpler_orch *orch, const struct request *q)
 {
     const struct simpler_device *device = orch->device;
@@ -71,14 +95,18 @@ SIMPLER_INLINE int check_tensors(struct simpler_orch *orch, struct request *q)
     for (uint32_t i = 0; i < args->tensor_count; i++) {
         if (args->use[i] == SIMPLER_USE_OUTPUT) {
             uint64_t bytes;
-            if (!simpler_submit_output_bytes(args->tensor[i], &bytes) ||
+            const struct simpler_create_info *info = args->tensor[i];
+            if (!simpler_submit_output_bytes(info, &bytes) ||
                 __builtin_add_overflow(q->heap_bytes, bytes, &q->heap_bytes))
                 return invalid(orch, q, "the create-info is not valid", i);
+            if (SIMPLER_UNLIKELY(info->dtype >= SIMPLER_SUBMIT_PLAIN_DTYPES) &&
+                !simpler_platform_has_dtype(orch->device->platform, info->dtype))
+                return no_dtype(orch, q, info->dtype, i);
             continue;
         }
         const struct simpler_tensor *t = args->tensor[i];
-        if (SIMPLER_UNLIKELY(simpler_submit_is_suspect(t)) && !simpler_submit_is_sane(t))
-            return invalid(orch, q, "the tensor is not valid", i);
+        if (SIMPLER_UNLIKELY(simpler_submit_is_suspect(t)) && check_closely(orch, q, i) != 0)
+            return simpler_fatal_status(orch);
         q->map_entries += recorded >> (args->use[i] & 7) & (t->manual_dep == 0);
     }
     if (orch->manual)

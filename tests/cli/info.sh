@@ -11,6 +11,7 @@ text=$("$SIMPLER" info) || fail "exit status"
 grep -q "^simpler [0-9.]*, [0-9]* usable CPUs$" <<<"$text" || fail "version and CPUs"
 grep -q '^cpu .*(default)$' <<<"$text" || fail "cpu is the default platform"
 grep -Eq '^a2a3sim +2-4 \([2-4]\) +1-24 \(8\) +0-15 +raw ' <<<"$text" || fail "the chip's limits"
+grep -Eq '^a5sim +2-5 \([2-5]\) +1-36 \(8\) +0-15 +raw ' <<<"$text" || fail "the other chip's limits"
 grep -Eq '^ring_task_window +16384  a power of two from 4' <<<"$text" || fail "window"
 grep -Eq '^ring_heap +268435456 ' <<<"$text" || fail "heap"
 grep -Eq '^tensormap +65536 ' <<<"$text" || fail "tensormap"
@@ -38,6 +39,10 @@ assert set(info) == {"version", "usable_cpus", "platforms", "runtimes", "sizes",
 assert info["scenes_omitted"] == 0
 by_name = {p["name"]: p for p in info["platforms"]}
 assert by_name["a2a3sim"]["counter_hz"] == 50000000
+assert by_name["a5sim"]["counter_hz"] == 1000000000
+assert [p["memory"] for p in info["platforms"]] == ["shared", "shared", "copied"]
+assert by_name["a2a3sim"]["missing_dtypes"] == ["fp8e4m3fn", "fp8e8m0", "fp4e2m1"]
+assert by_name["a5sim"]["missing_dtypes"] == [] and by_name["cpu"]["missing_dtypes"] == []
 assert by_name["cpu"]["min_threads"] == 1 and by_name["cpu"]["max_threads"] == 256
 assert by_name["cpu"]["default_hazards"] == "all"
 assert [s["default"] for s in info["sizes"]] == [16384, 268435456, 16384, 65536]

@@ -45,9 +45,9 @@ refused 2 "--param: 'n=1.5' is not NAME=NUMBER" a --param n=1.5
 
 # Platforms and devices.
 refused 2 "a2a3: no such device on this host: use a2a3sim" a -p a2a3
-refused 2 "a5: no such device on this host: use " a --platform=a5
-refused 2 "there is no platform 'a2a3sm'; there are: a2a3sim, cpu" a -p a2a3sm
-refused 2 "there is no platform 'cup'; there are: cpu, a2a3sim" a -p cup
+refused 2 "a5: no such device on this host: use a5sim" a --platform=a5
+refused 2 "there is no platform 'a2a3sm'; there are: a2a3sim, a5sim, cpu" a -p a2a3sm
+refused 2 "there is no platform 'cup'; there are: cpu, a5sim, a2a3sim" a -p cup
 refused 2 "'-1' is no device id" a -d -1
 refused 2 "'4-7' names several devices" a -d 4-7
 refused 2 "'0,2,5' names several devices" a --device 0,2,5
@@ -120,6 +120,7 @@ refused 2 "runtime_env.ring_dep_pool[0] is 3; legal is a number from 4" "$good" 
 refused 2 "runtime_env.tensormap is 15; legal is a number from 16" "$good" --tensormap 15
 refused 2 "aicpu_thread_num is 257; platform cpu takes 1 to 256" "$good" --aicpu-threads 257
 refused 2 "aicpu_thread_num is 1; platform a2a3sim takes 2 to 4" "$good" -p a2a3sim --aicpu-threads 1
+refused 2 "aicpu_thread_num is 6; platform a5sim takes 2 to 5" "$good" -p a5sim --aicpu-threads 6
 refused 2 "cluster_count is 25; platform a2a3sim takes 1 to 24" "$good" -p a2a3sim --clusters 25
 
 "$SIMPLER" help run | grep -q '^usage: simpler run SCENE' || fail "help"

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "platform/platform.h"
+#include "platform/transport.h"
 #include "platform/usable_cpus.h"
 #include "simpler/call_config.h"
 
@@ -27,20 +28,44 @@ static void cpu_is_the_default(void **state)
     assert_int_equal(cpu->max_threads, 256);
     assert_int_equal(cpu->default_clusters, 8);
     assert_int_equal(cpu->default_hazards, SIMPLER_HAZARDS_ALL);
+    assert_int_equal(cpu->dtypes, SIMPLER_PLATFORM_ALL_DTYPES);
+    assert_ptr_equal(cpu->transport, &simpler_transport_mapped);
 }
 
-static void the_simulated_chip_has_its_documented_limits(void **state)
-{
-    (void)state;
-    const struct simpler_platform *chip = simpler_platform_find("a2a3sim");
+struct chip {
+    const char *name;
+    uint32_t max_threads, max_clusters;
+    uint64_t counter_hz;
+    bool small_floats;
+    const struct simpler_transport_ops *transport;
+};
 
-    assert_non_null(chip);
-    assert_int_equal(chip->min_threads, 2);
-    assert_int_equal(chip->max_threads, 4);
-    assert_int_equal(chip->max_clusters, 24);
-    assert_int_equal(chip->default_clusters, 8);
-    assert_int_equal(chip->counter_hz, 50000000);
-    assert_int_equal(chip->default_hazards, SIMPLER_HAZARDS_RAW);
+/* SY-03: each with the limits and the memory of its documents. */
+static void the_simulated_chips_have_their_documented_limits(void **state)
+{
+    static const struct chip chips[] = {
+        {"a2a3sim", 4, 24, 50000000, false, &simpler_transport_mapped},
+        {"a5sim", 5, 36, 1000000000, true, &simpler_transport_shadow},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(chips) / sizeof(chips[0]); i++) {
+        const struct chip *wanted = &chips[i];
+        const struct simpler_platform *chip = simpler_platform_find(wanted->name);
+        assert_non_null(chip);
+        assert_int_equal(chip->min_threads, 2);
+        assert_int_equal(chip->max_threads, wanted->max_threads);
+        assert_int_equal(chip->max_clusters, wanted->max_clusters);
+        assert_int_equal(chip->default_clusters, 8);
+        assert_int_equal(chip->counter_hz, wanted->counter_hz);
+        assert_int_equal(chip->default_hazards, SIMPLER_HAZARDS_RAW);
+        assert_int_equal(chip->device_count, 16);
+        assert_ptr_equal(chip->transport, wanted->transport);
+        for (uint32_t d = 0; d < SIMPLER_DTYPE_NUM; d++) {
+            bool small = d >= SIMPLER_DTYPE_FP8E4M3FN && d <= SIMPLER_DTYPE_FP4E2M1;
+            assert_int_equal(simpler_platform_has_dtype(chip, d), !small || wanted->small_floats);
+        }
+    }
 }
 
 static void hardware_names_have_a_substitute(void **state)
@@ -49,7 +74,8 @@ static void hardware_names_have_a_substitute(void **state)
     assert_null(simpler_platform_find("a2a3"));
     assert_null(simpler_platform_find(NULL));
     assert_string_equal(simpler_platform_substitute("a2a3"), "a2a3sim");
-    assert_non_null(simpler_platform_find(simpler_platform_substitute("a5")));
+    assert_null(simpler_platform_find("a5"));
+    assert_string_equal(simpler_platform_substitute("a5"), "a5sim");
     assert_null(simpler_platform_substitute("cpu"));
     assert_null(simpler_platform_substitute("nonsense"));
     assert_null(simpler_platform_substitute(NULL));
@@ -165,7 +191,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cpu_is_the_default),
-        cmocka_unit_test(the_simulated_chip_has_its_documented_limits),
+        cmocka_unit_test(the_simulated_chips_have_their_documented_limits),
         cmocka_unit_test(hardware_names_have_a_substitute),
         cmocka_unit_test(thread_counts_stay_in_the_limits),
         cmocka_unit_test(affinity_limits_the_cpus),
