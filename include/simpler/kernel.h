@@ -37,9 +37,12 @@ enum simpler_arg_direction {
     SIMPLER_DIR_INOUT = 3
 };
 
+struct simpler_member;
+
 struct simpler_local_context {
     int32_t block_idx;
     int32_t block_num;
+    struct simpler_member *member; /**< the runtime's: with whom this kernel may wait */
 };
 
 struct simpler_global_context {
@@ -81,6 +84,82 @@ static inline int32_t simpler_kernel_sub_block_id(const int64_t *args)
     return ((const struct simpler_global_context *)(uintptr_t)args[SIMPLER_KERNEL_GLOBAL_CONTEXT])
         ->sub_block_id;
 }
+
+/*
+ * Waiting for each other.  The kernels of one block of a mixed task, and all kernels of a
+ * sync_start task, are resident: each runs on a core of its own, at the same time.  Only
+ * they may wait; a call elsewhere returns -REQUIRE_SYNC_START_INVALID at once, and the run
+ * fails with code 7.  What a kernel has written before it arrives or sets a flag is seen by
+ * those that pass the barrier or take the flag.
+ *
+ * A wait that can never end returns SIMPLER_EKERNEL: a kernel that must arrive has returned.
+ * When the run is stopped it returns the run's status.  The kernel should return then.
+ */
+
+/** Lanes of a block, in the order of struct simpler_mixed_kernels. */
+enum simpler_lane { SIMPLER_LANE_AIC = 0, SIMPLER_LANE_AIV0 = 1, SIMPLER_LANE_AIV1 = 2 };
+#define SIMPLER_LANES      3
+#define SIMPLER_LANE_FLAGS 16
+
+/**
+ * Barrier of all kernels of the task: a sync_start task, or a mixed task of one block.
+ *
+ * @retval 0  everybody has arrived
+ * Blocks: until then; it spins and parks.
+ */
+SIMPLER_API int simpler_kernel_sync_all(const int64_t *args);
+
+/** Barrier of the lanes of this block: any mixed or sync_start task. */
+SIMPLER_API int simpler_kernel_sync_block(const int64_t *args);
+
+/**
+ * Raises flag 0 to 15 of a lane of this block by one; does not wait.
+ *
+ * @param lane  enum simpler_lane
+ * @retval SIMPLER_EINVAL  no such flag, or the task has no kernel on that lane
+ */
+SIMPLER_API int simpler_kernel_set_flag(const int64_t *args, uint32_t lane, uint32_t flag);
+
+/** Waits until that flag of the own lane is above 0 and lowers it by one. */
+SIMPLER_API int simpler_kernel_wait_flag(const int64_t *args, uint32_t flag);
+
+/** The lane that this kernel runs as: enum simpler_lane. */
+SIMPLER_API uint32_t simpler_kernel_lane(const int64_t *args);
+
+/** What a task may wait for after its kernels have returned. */
+enum simpler_async_type {
+    SIMPLER_ASYNC_COUNTER = 1, /**< the counter is at least @expected */
+    SIMPLER_ASYNC_EVENT = 2    /**< the counter is not 0 */
+};
+
+/** A 32-bit counter that anybody raises: another kernel, a thread of the host. */
+struct simpler_async_counter {
+    uint32_t value; /**< by the functions below alone */
+};
+SIMPLER_API void simpler_async_counter_add(struct simpler_async_counter *counter, uint32_t n);
+SIMPLER_API uint32_t simpler_async_counter_get(const struct simpler_async_counter *counter);
+
+struct simpler_async_condition {
+    uint32_t type;                         /**< enum simpler_async_type */
+    uint32_t expected;                     /**< COUNTER alone */
+    struct simpler_async_counter *counter; /**< must stay valid until the task is done */
+    uint64_t reserved;                     /**< 0 */
+};
+/** Conditions of one run that may be open at once. */
+#define SIMPLER_MAX_ASYNC_CONDITIONS 256
+
+/**
+ * Defers the completion of the kernel's task until @condition, which is copied, holds; each
+ * call adds one.  The kernel returns meanwhile and its core is free.  What the raiser of the
+ * counter has written before is seen by the task's consumers.
+ *
+ * @retval 0                           registered
+ * @retval -ASYNC_COMPLETION_INVALID   an unknown type, a counter that is NULL; code 101
+ * @retval -ASYNC_WAIT_OVERFLOW        256 conditions are open; code 102
+ * @retval -ASYNC_REGISTRATION_FAILED  @condition is NULL, reserved is not 0; code 103
+ */
+SIMPLER_API int simpler_kernel_defer(const int64_t *args,
+                                     const struct simpler_async_condition *condition);
 
 /** One kernel of a callable. */
 struct simpler_kernel {

@@ -52,7 +52,16 @@ extern "C" {
     X(orch_available_cluster_count)          \
     X(orch_available_aiv_count)              \
     X(log_enabled)                           \
-    X(log_write)
+    X(log_write)                             \
+    X(orch_submit_mixed_at)                  \
+    X(kernel_sync_all)                       \
+    X(kernel_sync_block)                     \
+    X(kernel_set_flag)                       \
+    X(kernel_wait_flag)                      \
+    X(kernel_lane)                           \
+    X(kernel_defer)                          \
+    X(async_counter_add)                     \
+    X(async_counter_get)
 
 struct simpler_ops_table {
     uint64_t bytes; /**< size of the table that the runtime has */

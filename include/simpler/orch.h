@@ -45,6 +45,13 @@ struct simpler_task_outputs {
     struct simpler_tensor tensor[SIMPLER_MAX_TENSORS];
 };
 
+/** Kernel ids of a mixed task; -1: that lane has none. */
+struct simpler_mixed_kernels {
+    int32_t aic_kernel_id;
+    int32_t aiv0_kernel_id;
+    int32_t aiv1_kernel_id;
+};
+
 enum simpler_scope_mode {
     SIMPLER_SCOPE_AUTO = 0,  /**< dependencies are inferred */
     SIMPLER_SCOPE_MANUAL = 1 /**< explicit dependencies alone order tasks */
@@ -64,6 +71,8 @@ enum simpler_scope_mode {
  * @retval -INVALID_ARGS   args have an error, no such kernel, wrong core type,
  *                         an id that names no task, a tensor of a type that the
  *                         platform does not have; latched as code 5
+ * @retval -REQUIRE_SYNC_START_INVALID
+ *                         sync_start with more blocks than can be resident at once; code 7
  * @retval -SCOPE_DEADLOCK, -HEAP_RING_DEADLOCK, -FLOW_CONTROL_DEADLOCK,
  *         -DEP_POOL_OVERFLOW, -TENSORMAP_OVERFLOW
  *                         a ring, the pool or the map is full and cannot drain;
@@ -77,6 +86,18 @@ enum simpler_scope_mode {
     simpler_orch_submit_aic_at(orch, func_id, args, out, __FILE__, __LINE__)
 #define simpler_orch_submit_aiv(orch, func_id, args, out) \
     simpler_orch_submit_aiv_at(orch, func_id, args, out, __FILE__, __LINE__)
+/**
+ * Submit a mixed task: an AIC kernel and up to two AIV kernels of one cluster, which see
+ * the same arguments and are started together, block by block.  One kernel alone is a task
+ * of its own core type (an AIV1 alone runs as AIV0).  Kernels of a block may wait for each
+ * other, see kernel.h.
+ *
+ * @param kernels  struct simpler_mixed_kernels; read during the call
+ * @retval -INVALID_ARGS  also: no kernel is given
+ * Else as simpler_orch_submit_aic.
+ */
+#define simpler_orch_submit_mixed(orch, kernels, args, out) \
+    simpler_orch_submit_mixed_at(orch, kernels, args, out, __FILE__, __LINE__)
 /** A task without a kernel: it takes part in dependencies and allocates its outputs. */
 #define simpler_orch_submit_dummy(orch, args, out) \
     simpler_orch_submit_dummy_at(orch, args, out, __FILE__, __LINE__)
@@ -89,6 +110,11 @@ SIMPLER_API int simpler_orch_submit_aiv_at(struct simpler_orch *orch, uint32_t f
                                            const struct simpler_task_args *args,
                                            struct simpler_task_outputs *out, const char *file,
                                            int line);
+SIMPLER_API int simpler_orch_submit_mixed_at(struct simpler_orch *orch,
+                                             const struct simpler_mixed_kernels *kernels,
+                                             const struct simpler_task_args *args,
+                                             struct simpler_task_outputs *out, const char *file,
+                                             int line);
 SIMPLER_API int simpler_orch_submit_dummy_at(struct simpler_orch *orch,
                                              const struct simpler_task_args *args,
                                              struct simpler_task_outputs *out, const char *file,

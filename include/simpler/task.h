@@ -24,6 +24,12 @@ extern "C" {
 
 #define SIMPLER_MAX_TENSORS 32
 #define SIMPLER_MAX_SCALARS 16
+/** Blocks of one task. */
+#define SIMPLER_MAX_BLOCKS 32767
+/** Timing slots of one run. */
+#define SIMPLER_TIMING_SLOTS 16
+/** Explicit dependencies that a struct simpler_task_deps holds. */
+#define SIMPLER_MAX_DEPS 16
 
 /** Ring in the high 32 bits, number within the ring in the low 32 bits. */
 struct simpler_task_id {
@@ -60,7 +66,44 @@ enum simpler_task_args_error {
     SIMPLER_ARGS_DUMP_NOTHING,
     SIMPLER_ARGS_DUMP_UNKNOWN,
     SIMPLER_ARGS_DUMP_NULL,
+    SIMPLER_ARGS_BLOCK_NUM,
+    SIMPLER_ARGS_TIMING_SLOT,
+    SIMPLER_ARGS_PREDICATE,
+    SIMPLER_ARGS_TOO_MANY_DEPS,
     SIMPLER_ARGS_ERROR_NUM
+};
+
+/** Comparisons of a predicate; the element stands left of the target. */
+enum simpler_predicate_op {
+    SIMPLER_PREDICATE_NONE = 0, /**< always runs */
+    SIMPLER_PREDICATE_EQ = 1,
+    SIMPLER_PREDICATE_NE = 2,
+    SIMPLER_PREDICATE_GT = 3,
+    SIMPLER_PREDICATE_LT = 4,
+    SIMPLER_PREDICATE_GE = 5,
+    SIMPLER_PREDICATE_LE = 6
+};
+
+/**
+ * One element decides whether a task runs, when everything that the task waits for
+ * is done: its bytes, sign-extended to 64 bits, are compared with the target.  A
+ * task that does not run keeps its place in the order, and its outputs stay as they
+ * were allocated.  Whoever writes the element must be a dependency of the task.
+ */
+struct simpler_predicate {
+    const struct simpler_tensor *tensor; /**< NULL, or one without a buffer: always runs */
+    uint32_t index[SIMPLER_MAX_DIMS];    /**< of the element; as many as it has dimensions */
+    uint32_t op;                         /**< enum simpler_predicate_op */
+    int64_t target;
+};
+
+/** Bits of struct simpler_task_args::extra: what was set of its last members. */
+enum simpler_task_extra {
+    SIMPLER_EXTRA_BLOCKS = 1,
+    SIMPLER_EXTRA_SYNC_START = 2,
+    SIMPLER_EXTRA_PREDICATE = 4,
+    SIMPLER_EXTRA_TIMING = 8,
+    SIMPLER_EXTRA_EARLY_RESOLVE = 16
 };
 
 /**
@@ -74,6 +117,7 @@ struct simpler_task_args {
     uint32_t error_arg; /**< index of the argument at fault */
     uint32_t output_count;
     uint32_t dependency_count;
+    uint32_t extra;                           /**< enum simpler_task_extra */
     const struct simpler_task_id *dependency; /**< borrowed until the submit */
     const uint8_t *dependency_kind;           /**< NULL: WAIT and RETAIN each */
 #if SIMPLER_DFX
@@ -85,6 +129,10 @@ struct simpler_task_args {
     uint8_t scalar_dtype[SIMPLER_MAX_SCALARS];
     uint64_t scalar[SIMPLER_MAX_SCALARS];
     const void *scalar_source[SIMPLER_MAX_SCALARS]; /**< address it was added from */
+    /* Read where a bit of extra says so. */
+    int32_t block_num;
+    int32_t task_timing_slot;
+    struct simpler_predicate predicate;
 };
 
 /** `struct simpler_task_args args; simpler_task_args_reset(&args);` */
@@ -96,6 +144,7 @@ static inline void simpler_task_args_reset(struct simpler_task_args *args)
     args->error_arg = 0;
     args->output_count = 0;
     args->dependency_count = 0;
+    args->extra = 0;
     args->dependency = NULL;
     args->dependency_kind = NULL;
 #if SIMPLER_DFX
@@ -221,6 +270,131 @@ SIMPLER_API void simpler_task_args_set_dependencies_with_kinds(struct simpler_ta
                                                                const struct simpler_task_id *ids,
                                                                const uint8_t *kinds,
                                                                uint32_t count);
+
+/**
+ * Explicit dependencies that are collected one by one, up to 16 of them.
+ *
+ *     struct simpler_task_deps deps;
+ *     simpler_task_deps_reset(&deps);
+ *     simpler_task_deps_add(&deps, out.id);
+ *     simpler_task_deps_bind(&deps, &args);    // @deps must live until the submit
+ *
+ * The same deps may be bound to the arguments of many tasks.
+ */
+struct simpler_task_deps {
+    uint32_t count; /**< above SIMPLER_MAX_DEPS: too many were added */
+    struct simpler_task_id id[SIMPLER_MAX_DEPS];
+    uint8_t kind[SIMPLER_MAX_DEPS];
+};
+
+static inline void simpler_task_deps_reset(struct simpler_task_deps *deps)
+{
+    deps->count = 0;
+}
+
+/* The common part of the two functions below. */
+static inline void simpler_task_deps_put(struct simpler_task_deps *deps, struct simpler_task_id id,
+                                         uint8_t kind)
+{
+    if (deps->count < SIMPLER_MAX_DEPS) {
+        deps->id[deps->count] = id;
+        deps->kind[deps->count] = kind;
+    }
+    deps->count += deps->count <= SIMPLER_MAX_DEPS;
+}
+
+/** Runs after @id and keeps its outputs: WAIT and RETAIN. */
+static inline void simpler_task_deps_add(struct simpler_task_deps *deps, struct simpler_task_id id)
+{
+    simpler_task_deps_put(deps, id, SIMPLER_DEP_WAIT | SIMPLER_DEP_RETAIN);
+}
+
+/** Runs after @id alone: WAIT. */
+static inline void simpler_task_deps_add_wait(struct simpler_task_deps *deps,
+                                              struct simpler_task_id id)
+{
+    simpler_task_deps_put(deps, id, SIMPLER_DEP_WAIT);
+}
+
+/** Makes @deps the dependencies of @args; more than 16 are an error of @args. */
+static inline void simpler_task_deps_bind(const struct simpler_task_deps *deps,
+                                          struct simpler_task_args *args)
+{
+    if (deps->count > SIMPLER_MAX_DEPS)
+        simpler_task_args_set_error(args, SIMPLER_ARGS_TOO_MANY_DEPS, SIMPLER_MAX_DEPS);
+    else
+        simpler_task_args_set_dependencies_with_kinds(args, deps->id, deps->kind, deps->count);
+}
+
+static inline void simpler_task_args_set_extra(struct simpler_task_args *args, uint32_t bit,
+                                               int set)
+{
+    args->extra = set ? args->extra | bit : args->extra & ~bit;
+}
+
+/**
+ * The task runs as @block_num blocks, 1 to 32767: each calls the kernel with its own
+ * block index, in any order, at once or one after another.  The task is done when all are.
+ */
+static inline void simpler_task_args_set_block_num(struct simpler_task_args *args,
+                                                   int32_t block_num)
+{
+    if (block_num < 1 || block_num > SIMPLER_MAX_BLOCKS) {
+        simpler_task_args_set_error(args, SIMPLER_ARGS_BLOCK_NUM, 0);
+        return;
+    }
+    args->block_num = block_num;
+    simpler_task_args_set_extra(args, SIMPLER_EXTRA_BLOCKS, block_num > 1);
+}
+
+/** The same under its other name. */
+static inline void simpler_task_args_set_core_num(struct simpler_task_args *args, int32_t core_num)
+{
+    simpler_task_args_set_block_num(args, core_num);
+}
+
+/**
+ * All blocks are started together, each on a core of its own, so that they may wait for
+ * each other (kernel.h).  More blocks than the device has AIV cores, for an AIV kernel, or
+ * clusters, for others, make the submit fail with code 7.
+ */
+static inline void simpler_task_args_set_require_sync_start(struct simpler_task_args *args,
+                                                            int required)
+{
+    simpler_task_args_set_extra(args, SIMPLER_EXTRA_SYNC_START, required);
+}
+
+/** A hint that a consumer may be placed before this task is done; no result depends on it. */
+static inline void simpler_task_args_set_allow_early_resolve(struct simpler_task_args *args,
+                                                             int allowed)
+{
+    simpler_task_args_set_extra(args, SIMPLER_EXTRA_EARLY_RESOLVE, allowed);
+}
+
+/** The task runs only if @predicate, which is copied, holds.  Dummies ignore it. */
+static inline void simpler_task_args_set_predicate(struct simpler_task_args *args,
+                                                   const struct simpler_predicate *predicate)
+{
+    if (predicate == NULL || predicate->op > SIMPLER_PREDICATE_LE) {
+        simpler_task_args_set_error(args, SIMPLER_ARGS_PREDICATE, 0);
+        return;
+    }
+    args->predicate = *predicate;
+    simpler_task_args_set_extra(args, SIMPLER_EXTRA_PREDICATE,
+                                predicate->op != SIMPLER_PREDICATE_NONE);
+}
+
+/** Counts the task in timing slot 0 to 15 of the run's result; -1: in none. */
+static inline void simpler_task_args_set_task_timing_slot(struct simpler_task_args *args,
+                                                          int32_t slot)
+{
+    if (slot < -1 || slot >= SIMPLER_TIMING_SLOTS) {
+        simpler_task_args_set_error(args, SIMPLER_ARGS_TIMING_SLOT, 0);
+        return;
+    }
+    args->task_timing_slot = slot;
+    simpler_task_args_set_extra(args, SIMPLER_EXTRA_TIMING, slot >= 0);
+}
 
 /**
  * Select arguments for the args dump (levels 1 and 3 of enable_dump_args) by the

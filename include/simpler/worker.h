@@ -83,6 +83,8 @@ struct simpler_run_stats {
     uint64_t tasks_run;        /**< kernels that ran to their end */
     uint64_t tasks_failed;     /**< kernels that returned a status */
     uint64_t tasks_poisoned;   /**< not run, since something before them failed */
+    uint64_t tasks_skipped;    /**< not run, since their predicate did not hold */
+    uint64_t blocks_run;       /**< calls of kernels of tasks with blocks or lanes */
     uint64_t edges;            /**< dependencies on tasks that were not done yet */
     uint64_t wall_ns;          /**< from the start of the orchestration to the last task */
     uint64_t orchestration_ns; /**< until the orchestration returned */
@@ -131,6 +133,14 @@ struct simpler_args_dump_result {
     char path[1088]; /**< the directory args_dump */
 };
 
+/** What the tasks of one timing slot took, in nanoseconds since the run's start. */
+struct simpler_task_timing {
+    uint64_t tasks;    /**< that ended with this slot; 0: nothing was measured */
+    uint64_t start_ns; /**< when the first of them was dispatched */
+    uint64_t end_ns;   /**< when the last of them was done */
+    uint64_t busy_ns;  /**< dispatch to end, summed over them */
+};
+
 /** How a run ended; @message is empty when it passed. */
 struct simpler_run_result {
     int status; /**< 0, minus a device code, or SIMPLER_E* */
@@ -141,6 +151,7 @@ struct simpler_run_result {
     char message[2048]; /**< lines for machine, human and remedy, newline-separated */
     struct simpler_scope_stats_result scope_stats;
     struct simpler_args_dump_result args_dump;
+    struct simpler_task_timing timing[SIMPLER_TIMING_SLOTS];
 };
 
 /**

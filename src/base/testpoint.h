@@ -31,6 +31,9 @@
     X(QUEUE_BEFORE_PUBLISH)      \
     X(DROP_EDGE)                 \
     X(SCOPE_TASKS)               \
+    X(GROUP_BEFORE_ARRIVE)       \
+    X(SPREAD_BEFORE_TAKE)        \
+    X(COHORT_BEFORE_START)       \
     X(GATE_BEFORE_LOOK)          \
     X(PRODUCER_BEFORE_PUBLISH)   \
     X(PRODUCER_AFTER_PUBLISH)    \

@@ -25,6 +25,14 @@ int simpler_orch_submit_aiv_at(struct simpler_orch *orch, uint32_t func_id,
     return ops_of(orch)->submit_aiv(orch, func_id, args, out, file, line);
 }
 
+int simpler_orch_submit_mixed_at(struct simpler_orch *orch,
+                                 const struct simpler_mixed_kernels *kernels,
+                                 const struct simpler_task_args *args,
+                                 struct simpler_task_outputs *out, const char *file, int line)
+{
+    return ops_of(orch)->submit_mixed(orch, kernels, args, out, file, line);
+}
+
 int simpler_orch_submit_dummy_at(struct simpler_orch *orch, const struct simpler_task_args *args,
                                  struct simpler_task_outputs *out, const char *file, int line)
 {

@@ -16,6 +16,9 @@ struct simpler_orch_ops {
     int (*submit_aiv)(struct simpler_orch *orch, uint32_t func_id,
                       const struct simpler_task_args *args, struct simpler_task_outputs *out,
                       const char *file, int line);
+    int (*submit_mixed)(struct simpler_orch *orch, const struct simpler_mixed_kernels *kernels,
+                        const struct simpler_task_args *args, struct simpler_task_outputs *out,
+                        const char *file, int line);
     int (*submit_dummy)(struct simpler_orch *orch, const struct simpler_task_args *args,
                         struct simpler_task_outputs *out, const char *file, int line);
     int (*alloc_tensors)(struct simpler_orch *orch, const struct simpler_create_info *infos,

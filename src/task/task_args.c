@@ -30,6 +30,11 @@ static const char *const error_texts[] = {
          "number is its place in the selection)"),
     [SIMPLER_ARGS_DUMP_NULL] =
         "the dump selects the address NULL (the number is its place in the selection)",
+    [SIMPLER_ARGS_BLOCK_NUM] = "block_num is outside 1 to " TEXT_OF(SIMPLER_MAX_BLOCKS),
+    [SIMPLER_ARGS_TIMING_SLOT] = "the task timing slot is none of -1 and 0 to 15",
+    [SIMPLER_ARGS_PREDICATE] = "the predicate is NULL or has a comparison that does not exist",
+    [SIMPLER_ARGS_TOO_MANY_DEPS] =
+        "more than " TEXT_OF(SIMPLER_MAX_DEPS) " explicit dependencies were collected",
 };
 _Static_assert(sizeof(error_texts) / sizeof(error_texts[0]) == SIMPLER_ARGS_ERROR_NUM,
                "each error has a text");

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/logger.h"
 #include "base/memory.h"
+#include "tmr/launch.h"
 
 static bool map_array(void *place, uint64_t count, size_t bytes)
 {
@@ -25,6 +26,7 @@ static bool map_slots(struct simpler_arena *arena)
            map_array(&t->tier1, n, SIMPLER_TIER1_LINES * sizeof(*t->tier1)) &&
            map_array(&t->tier2, n, SIMPLER_TIER2_LINES * sizeof(*t->tier2)) &&
            map_array(&t->done, n, 1) && map_array(&t->retained, n, 1) &&
+           map_array(&t->launch, n, sizeof(*t->launch)) &&
            (!SIMPLER_DFX || map_array(&t->dump, n, sizeof(*t->dump))) &&
            map_array(&arena->pending, n, sizeof(*arena->pending));
 }
@@ -82,6 +84,7 @@ void simpler_arena_close(struct simpler_arena *arena)
     }
     simpler_memory_unmap(arena->pending, n * sizeof(*arena->pending));
     simpler_memory_unmap(t->dump, n * sizeof(*t->dump));
+    simpler_memory_unmap(t->launch, n * sizeof(*t->launch));
     simpler_memory_unmap(t->retained, n);
     simpler_memory_unmap((void *)t->done, n);
     simpler_memory_unmap(t->tier2, n * SIMPLER_TIER2_LINES * sizeof(*t->tier2));

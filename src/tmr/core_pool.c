@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Cores: a bitmap of free ones for each type, a mailbox each.
- *
- *   field      written by                    read by      publishes
- *   free[]     dispatchers (claim, acquire)  dispatchers  the mailbox may be written
- *              core (release, C1)
- *   mailbox    dispatcher (release, C2)      core         the task
- *              core (empty, before C1)
- *   overflow   cores (push, release, C3)     takers (all) ready tasks, by link[0]
- */
+/* Cores: their threads, and tasks of one kernel that run on them (exec threads). */
 #include "tmr/core_pool.h"
 
 #include <limits.h>
@@ -16,40 +7,24 @@
 #include "base/alloc.h"
 #include "base/logger.h"
 #include "base/testpoint.h"
+#include "tmr/cohort.h"
+#include "tmr/core_pool_state.h"
 #include "tmr/scheduler.h"
 
-#define FREE_WORDS 2u
-
-struct simpler_core {
-    struct simpler_thread thread;
-    _Atomic uint32_t mailbox;
-    struct simpler_event wake;
-    struct simpler_core_pool *pool;
-    uint32_t type; /* enum simpler_core_type */
-    uint32_t bit;
-    /* Written by the dispatcher that owns the core, under its claim. */
-    bool started;
-    bool broken; /* its thread could not be started */
-};
-
-struct simpler_core_pool {
-    struct simpler_device *device;
-    struct simpler_core *cores;
-    uint32_t count;
-    uint32_t aic_count;
-    _Atomic uint64_t free[2][FREE_WORDS];
-    _Atomic uint32_t overflow;     /* first task, or SIMPLER_NO_TASK */
-    struct simpler_event freed[2]; /* one a type: one freed core is for one waiter */
-    _Atomic bool closing;
-};
+void simpler_core_release(struct simpler_core *core)
+{
+    /* C1, release: pairs with the claim's acquire; seq_cst: before the look at waiting. */
+    atomic_fetch_or_explicit(&core->pool->free[core->type][core->bit / 64],
+                             (uint64_t)1 << (core->bit % 64), memory_order_seq_cst);
+}
 
 static void release_core(struct simpler_core *core)
 {
     struct simpler_core_pool *pool = core->pool;
-    /* C1, release: pairs with the claim's acquire. */
-    atomic_fetch_or_explicit(&pool->free[core->type][core->bit / 64],
-                             (uint64_t)1 << (core->bit % 64), memory_order_release);
-    simpler_event_notify(&pool->freed[core->type], 1);
+    uint32_t type = core->type;
+
+    simpler_core_release(core);
+    simpler_event_notify(&pool->freed[type], 1);
 }
 
 /* A core keeps nothing while it is parked: what its queue does not take goes here. */
@@ -77,6 +52,23 @@ static void give_away(struct simpler_core *core)
     simpler_event_notify(&thread->device->work, INT_MAX);
 }
 
+/* A task, or one lane of a block; then the core is free again. */
+static void run_mail(struct simpler_core *core, uint32_t number)
+{
+    bool is_lane = core->lane != SIMPLER_LANE_NONE;
+
+    if (is_lane)
+        simpler_cohort_run_lane(core, number);
+    else
+        simpler_scheduler_run_here(&core->thread, number);
+    give_away(core);
+    atomic_store_explicit(&core->thread.counts.running, 0, memory_order_release);
+    if (is_lane)
+        simpler_cohort_leave(core);
+    else
+        release_core(core);
+}
+
 static void *core_main(void *argument)
 {
     struct simpler_core *core = argument;
@@ -95,19 +87,20 @@ static void *core_main(void *argument)
             continue;
         }
         atomic_store_explicit(&core->mailbox, SIMPLER_NO_TASK, memory_order_relaxed);
-        simpler_scheduler_run_here(&core->thread, number);
-        give_away(core);
-        atomic_store_explicit(&core->thread.counts.running, 0, memory_order_release);
-        release_core(core);
+        run_mail(core, number);
         simpler_event_notify(&pool->device->progress, 1);
+        if (atomic_load_explicit(&pool->waiting, memory_order_seq_cst))
+            simpler_cohort_pump(&core->thread, pool);
     }
     return NULL;
 }
 
-/* Claims a free core of a type; NULL when there is none. */
+/* Claims a free core of a type; NULL when there is none, or a cohort gathers them. */
 static struct simpler_core *try_claim(struct simpler_core_pool *pool, uint32_t type)
 {
-    for (uint32_t w = 0; w < FREE_WORDS; w++) {
+    if (atomic_load_explicit(&pool->gathering, memory_order_relaxed))
+        return NULL;
+    for (uint32_t w = 0; w < SIMPLER_CORE_FREE_WORDS; w++) {
         _Atomic uint64_t *word = &pool->free[type][w];
         uint64_t bits = atomic_load_explicit(word, memory_order_relaxed);
         while (bits != 0) {
@@ -116,7 +109,7 @@ static struct simpler_core *try_claim(struct simpler_core_pool *pool, uint32_t t
             if (atomic_compare_exchange_weak_explicit(word, &bits, bits & ~bit,
                                                       memory_order_acquire, memory_order_relaxed)) {
                 uint32_t index = w * 64 + (uint32_t)__builtin_ctzll(bit);
-                return &pool->cores[type == SIMPLER_CORE_AIC ? index : pool->aic_count + index];
+                return simpler_core_at(pool, type, index);
             }
         }
     }
@@ -141,10 +134,12 @@ static struct simpler_core *claim(struct simpler_core_pool *pool, struct simpler
     }
 }
 
-static bool ensure_thread(struct simpler_core *core)
+bool simpler_core_ensure_thread(struct simpler_core *core)
 {
     if (core->started || core->broken)
         return core->started;
+    /* release: before it gets a task, and before it counts anything. */
+    atomic_store_explicit(&core->pool->device->cores_active, true, memory_order_release);
     if (SIMPLER_FAILPOINT(THREAD_START) ||
         pthread_create(&core->thread.handle, NULL, core_main, core) != 0) {
         core->broken = true;
@@ -161,7 +156,7 @@ void simpler_core_pool_dispatch(struct simpler_core_pool *pool, struct simpler_t
     uint32_t type = pool->device->table.slot[number].shape;
     struct simpler_core *core = claim(pool, thread, type);
 
-    if (!ensure_thread(core)) {
+    if (!simpler_core_ensure_thread(core)) {
         simpler_scheduler_run_here(thread, number);
         release_core(core);
         return;
@@ -218,13 +213,15 @@ void simpler_core_pool_add_stats(const struct simpler_core_pool *pool,
         stats->tasks_run += atomic_load_explicit(&c->run, memory_order_relaxed);
         stats->tasks_failed += atomic_load_explicit(&c->failed, memory_order_relaxed);
         stats->tasks_poisoned += atomic_load_explicit(&c->poisoned, memory_order_relaxed);
+        stats->tasks_skipped += atomic_load_explicit(&c->skipped, memory_order_relaxed);
+        stats->blocks_run += atomic_load_explicit(&c->blocks, memory_order_relaxed);
     }
 }
 
 int simpler_core_pool_open(struct simpler_device *device, uint32_t clusters,
                            struct simpler_core_pool **out)
 {
-    struct simpler_core_pool *pool = simpler_alloc_zeroed(1, sizeof(*pool));
+    struct simpler_core_pool *pool = simpler_alloc_aligned(1, sizeof(*pool));
     if (pool == NULL)
         return SIMPLER_ENOMEM;
     pool->device = device;
@@ -236,6 +233,8 @@ int simpler_core_pool_open(struct simpler_device *device, uint32_t clusters,
         return SIMPLER_ENOMEM;
     }
     atomic_store_explicit(&pool->overflow, SIMPLER_NO_TASK, memory_order_relaxed);
+    atomic_store_explicit(&pool->arrived, SIMPLER_NO_TASK, memory_order_relaxed);
+    pool->first = pool->last = SIMPLER_NO_TASK;
     simpler_event_init(&pool->freed[SIMPLER_CORE_AIC]);
     simpler_event_init(&pool->freed[SIMPLER_CORE_AIV]);
     for (uint32_t i = 0; i < pool->count; i++) {
@@ -245,6 +244,7 @@ int simpler_core_pool_open(struct simpler_device *device, uint32_t clusters,
         core->bit = i < clusters ? i : i - clusters;
         simpler_scheduler_init_thread(&core->thread, device, i);
         core->thread.lane = device->thread_count + i;
+        core->lane = SIMPLER_LANE_NONE;
         core->thread.global.sub_block_id = i < clusters ? 0 : (int32_t)(core->bit % 2);
         simpler_event_init(&core->wake);
         atomic_store_explicit(&core->mailbox, SIMPLER_NO_TASK, memory_order_relaxed);

@@ -3,7 +3,8 @@
 #define SIMPLER_TMR_CORE_POOL_H
 
 /*
- * One OS thread a core (exec threads).  Threads start when their core is first
+ * One OS thread a core: for every kernel (exec threads), or for those that may wait
+ * for each other.  Threads start when their core is first
  * needed and park when it is idle.  A core completes its tasks itself; what
  * becomes ready goes to its queue, from which schedulers take it.
  */

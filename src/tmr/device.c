@@ -95,6 +95,9 @@ static void stop_threads(struct simpler_device *device)
     }
     simpler_core_pool_close(device->cores);
     device->cores = NULL;
+    atomic_store_explicit(&device->cores_active, false, memory_order_relaxed);
+    for (uint32_t i = 0; i < SIMPLER_SPREAD_PLACES; i++)
+        atomic_store_explicit(&device->spread[i].word, 0, memory_order_relaxed);
     simpler_alloc_free(device->threads);
     device->threads = NULL;
     device->thread_count = 0;
@@ -124,16 +127,16 @@ static int start_threads(struct simpler_device *device, const struct simpler_dev
     if (device->threads == NULL)
         return SIMPLER_ENOMEM;
     device->thread_count = run->thread_count;
+    device->cpus = cpus;
+    device->exec_threads = run->exec == SIMPLER_EXEC_THREADS;
     for (uint32_t i = 0; i < device->thread_count; i++)
         simpler_scheduler_init_thread(&device->threads[i], device, i);
     device->spin_allowed = run->thread_count <= cpus;
     device->spin_ticks =
         simpler_clock_ns_to_ticks(run->thread_count <= cpus ? PARK_COST_NS : OVERSUBSCRIBED_NS);
-    if (run->exec == SIMPLER_EXEC_THREADS) {
-        int rc = simpler_core_pool_open(device, run->cluster_count, &device->cores);
-        if (rc != 0)
-            return rc;
-    }
+    int opened = simpler_core_pool_open(device, run->cluster_count, &device->cores);
+    if (opened != 0)
+        return opened;
     for (uint32_t i = 0; i < device->thread_count; i++) {
         int rc = start_thread(device, i);
         if (rc != 0)
@@ -146,8 +149,8 @@ static int ensure_threads(struct simpler_device *device, const struct simpler_de
 {
     bool threads = run->exec == SIMPLER_EXEC_THREADS;
     if (device->threads != NULL && device->thread_count == run->thread_count &&
-        (device->cores != NULL) == threads &&
-        (!threads || simpler_core_pool_clusters(device->cores) == run->cluster_count))
+        device->exec_threads == threads &&
+        simpler_core_pool_clusters(device->cores) == run->cluster_count)
         return 0;
     stop_threads(device);
     int rc = start_threads(device, run);

@@ -23,6 +23,7 @@
 #include "simpler/orch.h"
 #include "simpler/worker.h"
 #include "task/kernel_times.h"
+#include "task/resident.h"
 #include "task/orch_ops.h"
 #include "tmr/device.h"
 #include "tmr/heap_ring.h"
@@ -86,6 +87,8 @@ struct simpler_thread_counts {
     _Atomic uint64_t failed;
     _Atomic uint64_t poisoned;
     _Atomic uint32_t running; /* 1 while it holds a task: nothing is stuck */
+    _Atomic uint64_t skipped; /* their predicate did not hold */
+    _Atomic uint64_t blocks;  /* calls of kernels of tasks of shape LAUNCH */
 };
 
 /* One device thread (or core thread). */
@@ -105,6 +108,7 @@ struct simpler_thread {
     int64_t args[SIMPLER_KERNEL_ARGS];
     struct simpler_tensor scratch[SIMPLER_MAX_TENSORS];
     struct simpler_local_context local;
+    struct simpler_member member;
     struct simpler_global_context global;
     pthread_t handle;
     bool started;
@@ -168,6 +172,18 @@ struct simpler_orch {
 struct simpler_failure {
     _Atomic uint64_t task; /* id + 1; 0: none.  First writer wins. */
     _Atomic int32_t status;
+    _Atomic uint32_t func_id;
+};
+
+/* Where a task offers its blocks to all threads, see spread.c. */
+#define SIMPLER_SPREAD_PLACES 4u
+struct simpler_spread_place {
+    _Alignas(SIMPLER_CACHE_LINE) _Atomic uint64_t word;
+};
+
+/* A timing slot: any thread, relaxed; read when every task is done. */
+struct simpler_timing {
+    _Atomic uint64_t tasks, start_ns, end_ns, busy_ns;
 };
 
 struct simpler_device {
@@ -187,7 +203,12 @@ struct simpler_device {
     uint32_t thread_count;
     uint64_t spin_ticks;             /* how long an idle thread spins before it parks */
     bool spin_allowed;               /* fewer threads can run than CPUs exist */
-    struct simpler_core_pool *cores; /* NULL: kernels run inline */
+    uint32_t cpus;                   /* that this process may use */
+    struct simpler_core_pool *cores; /* their threads start when they are first needed */
+    bool exec_threads;               /* every kernel runs on a core; else those that may wait */
+    uint64_t start_ns;               /* of the run */
+    /* A core has been started (release, before it gets a task): look at the pool too. */
+    _Atomic bool cores_active;
 
     /* Why the run is to stop: 0, minus a code or SIMPLER_E*; first writer wins.
      * Written by anyone, read by everyone before each kernel and submit. */
@@ -207,13 +228,15 @@ struct simpler_device {
     /* Round-trip probe: ping by the orchestrator, pong by an idle scheduler. */
     struct simpler_round_trip round_trip;
 
+    struct simpler_spread_place spread[SIMPLER_SPREAD_PLACES];
     _Alignas(SIMPLER_CACHE_LINE) struct simpler_failure failure;
+    struct simpler_timing timing[SIMPLER_TIMING_SLOTS];
     struct simpler_orch orch;
     struct simpler_run_result *result;
     uint64_t progress_base; /* completed before this run */
     /* Tasks done in this run as the orchestrator last saw it; read for progress. */
     _Atomic uint64_t published;
-    char fatal_text[1536]; /* explanation and remedy; the orchestrator alone */
+    char fatal_text[1536]; /* explanation and remedy; by who latched */
     struct simpler_estimate_table all_estimates;
     uint32_t caller_rest; /* the caller's waits that park at once */
 };

@@ -38,21 +38,54 @@ int simpler_fatal_stop(struct simpler_orch *orch, int status)
     return simpler_fatal_status(orch);
 }
 
+/* The text belongs to who has won the latch; it is read when every task is done (P9). */
+static void explain(struct simpler_device *device, enum simpler_device_code code,
+                    const char *format, va_list args) __attribute__((format(printf, 3, 0)));
+static void explain(struct simpler_device *device, enum simpler_device_code code,
+                    const char *format, va_list args)
+{
+    scope_stats_on_fatal(); /* nothing when disabled */
+    (void)vsnprintf(device->fatal_text, sizeof(device->fatal_text), format, args);
+    SIMPLER_ERROR("code %d (%s): %s", (int)code, simpler_status_name(-(int)code),
+                  device->fatal_text);
+}
+
 int simpler_fatal_latch(struct simpler_orch *orch, enum simpler_device_code code,
                         const char *format, ...)
 {
-    struct simpler_device *device = orch->device;
     va_list args;
 
-    if (!latch(device, -(int)code))
+    if (!latch(orch->device, -(int)code))
         return simpler_fatal_status(orch);
-    scope_stats_on_fatal(); /* nothing when disabled */
     va_start(args, format);
-    (void)vsnprintf(device->fatal_text, sizeof(device->fatal_text), format, args);
+    explain(orch->device, code, format, args);
     va_end(args);
-    SIMPLER_ERROR("code %d (%s): %s", (int)code, simpler_status_name(-(int)code),
-                  device->fatal_text);
     return simpler_fatal_status(orch);
+}
+
+int simpler_fatal_latch_device(struct simpler_device *device, enum simpler_device_code code,
+                               const char *format, ...)
+{
+    const struct simpler_device_run *run = device->run;
+    bool ours = pthread_equal(pthread_self(), device->orch.thread->handle) != 0;
+    va_list args;
+
+    if (latch(device, -(int)code)) {
+        /* The state of scope stats is a thread's own; this one has none yet. */
+        if (!ours && (run->enable_profiling_flag & SIMPLER_PROFILING_SCOPE_STATS) != 0)
+            scope_stats_join_run(run->scope_stats_data_base);
+        va_start(args, format);
+        explain(device, code, format, args);
+        va_end(args);
+        if (!ours)
+            scope_stats_join_run(0);
+    }
+    return atomic_load_explicit(&device->stop, memory_order_acquire);
+}
+
+void simpler_fatal_stop_device(struct simpler_device *device, int status)
+{
+    (void)latch(device, status);
 }
 
 void simpler_fatal_start_counting(struct simpler_orch *orch)
@@ -196,12 +229,11 @@ static void advise(const struct simpler_orch *orch, int code, char *text, size_t
         text, bytes, "or: end scopes earlier, so that fewer tasks and outputs are held at once\n");
 }
 
-static const char *kernel_name(const struct simpler_device *device,
-                               const struct simpler_task_slot *slot)
+static const char *kernel_name(const struct simpler_device *device, uint32_t func_id)
 {
-    if (slot->shape == SIMPLER_SHAPE_DUMMY || device->kernels[slot->func_id] == NULL)
+    if (device->kernels[func_id] == NULL)
         return "dummy";
-    const char *name = device->kernels[slot->func_id]->name;
+    const char *name = device->kernels[func_id]->name;
     return name == NULL ? "kernel" : name;
 }
 
@@ -214,11 +246,11 @@ static void explain_failure(struct simpler_orch *orch, struct simpler_run_result
     uint64_t id = task - 1;
     /* A failed task is never retired, so its slot is still its own. */
     uint32_t number = simpler_ring_slot(&orch->ring[id >> 32], (uint32_t)id);
-    const struct simpler_task_slot *slot = &device->table.slot[number];
+    uint32_t func_id = atomic_load_explicit(&device->failure.func_id, memory_order_relaxed);
     const struct simpler_task_desc *desc = &device->table.desc[number];
     struct simpler_run_failure failure = {
-        .kernel = kernel_name(device, slot),
-        .func_id = slot->func_id,
+        .kernel = kernel_name(device, func_id),
+        .func_id = func_id,
         .task_id = id,
         .status = atomic_load_explicit(&device->failure.status, memory_order_relaxed),
         .file = desc->file,

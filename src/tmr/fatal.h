@@ -12,6 +12,12 @@
 int simpler_fatal_latch(struct simpler_orch *orch, enum simpler_device_code code,
                         const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* The same for any thread: a kernel's own, a core's. */
+int simpler_fatal_latch_device(struct simpler_device *device, enum simpler_device_code code,
+                               const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Ends the run without a code; any thread. */
+void simpler_fatal_stop_device(struct simpler_device *device, int status);
+
 /* Ends the run without a device code (SIMPLER_EKERNEL, SIMPLER_ECANCELED, ...). */
 int simpler_fatal_stop(struct simpler_orch *orch, int status);
 

@@ -14,8 +14,8 @@
 SIMPLER_INLINE uint32_t simpler_handover_estimate(const struct simpler_device *device,
                                                   const struct simpler_task_slot *slot)
 {
-    if (slot->shape == SIMPLER_SHAPE_DUMMY)
-        return 1;
+    if (SIMPLER_UNLIKELY(slot->shape >= SIMPLER_SHAPE_DUMMY))
+        return slot->shape == SIMPLER_SHAPE_DUMMY ? 1 : SIMPLER_LONG_NS;
     uint32_t ns = atomic_load_explicit(&device->estimates->ns[slot->func_id], memory_order_relaxed);
     return ns == 0 ? SIMPLER_LONG_NS : ns;
 }

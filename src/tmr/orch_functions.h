@@ -13,6 +13,9 @@ int simpler_tmr_submit_aic(struct simpler_orch *orch, uint32_t func_id,
 int simpler_tmr_submit_aiv(struct simpler_orch *orch, uint32_t func_id,
                            const struct simpler_task_args *args, struct simpler_task_outputs *out,
                            const char *file, int line);
+int simpler_tmr_submit_mixed(struct simpler_orch *orch, const struct simpler_mixed_kernels *kernels,
+                             const struct simpler_task_args *args, struct simpler_task_outputs *out,
+                             const char *file, int line);
 int simpler_tmr_submit_dummy(struct simpler_orch *orch, const struct simpler_task_args *args,
                              struct simpler_task_outputs *out, const char *file, int line);
 int simpler_tmr_alloc_tensors(struct simpler_orch *orch, const struct simpler_create_info *infos,

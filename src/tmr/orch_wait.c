@@ -3,6 +3,7 @@
 #include "tmr/orch_wait.h"
 
 #include "base/clock.h"
+#include "tmr/launch.h"
 #include "tmr/scheduler.h"
 #include "tmr/solo.h"
 
@@ -24,7 +25,7 @@ static uint32_t spin(struct simpler_orch *orch, simpler_wait_fn condition, void 
         if (number != SIMPLER_NO_TASK)
             return number;
         *verdict = condition(orch, context);
-        if (*verdict != SIMPLER_WAIT_MORE)
+        if (*verdict != SIMPLER_WAIT_MORE || simpler_spread_is_offered(orch->device))
             return SIMPLER_NO_TASK;
         simpler_clock_relax();
     } while (simpler_clock_ticks() < end);
@@ -39,7 +40,8 @@ static uint32_t park(struct simpler_orch *orch, simpler_wait_fn condition, void 
     uint32_t number = simpler_scheduler_find(orch->thread);
 
     *verdict = condition(orch, context);
-    if (number != SIMPLER_NO_TASK || *verdict != SIMPLER_WAIT_MORE) {
+    if (number != SIMPLER_NO_TASK || *verdict != SIMPLER_WAIT_MORE ||
+        simpler_spread_is_offered(orch->device)) {
         simpler_event_cancel(event);
         return number;
     }
@@ -70,6 +72,10 @@ static enum simpler_wait wait_for(struct simpler_orch *orch, simpler_wait_fn con
         if (!ignore_stop && is_stopped(orch))
             return SIMPLER_WAIT_STOP;
         uint32_t number = spin(orch, condition, context, &verdict);
+        if (number == SIMPLER_NO_TASK && simpler_spread_help(orch->thread)) {
+            idle_since = 0;
+            continue;
+        }
         if (number == SIMPLER_NO_TASK && verdict == SIMPLER_WAIT_MORE)
             number = park(orch, condition, context, &verdict);
         if (number != SIMPLER_NO_TASK) {

@@ -11,6 +11,7 @@
 #include "tmr/core_pool.h"
 #include "tmr/fatal.h"
 #include "tmr/hazard_check.h"
+#include "tmr/launch.h"
 #include "tmr/linking.h"
 #include "tmr/orch_functions.h"
 #include "tmr/orch_wait.h"
@@ -61,7 +62,7 @@ void simpler_orchestrator_reset(struct simpler_device *device)
     orch->recorded_uses = 1u << SIMPLER_USE_INOUT | 1u << SIMPLER_USE_OUTPUT_EXISTING |
                           (uint32_t)(device->run->hazards == SIMPLER_HAZARDS_ALL)
                               << SIMPLER_USE_INPUT;
-    orch->never_private = device->cores != NULL;
+    orch->never_private = device->exec_threads;
     orch->all_private = device->thread_count == 1 && !orch->never_private;
     for (uint32_t r = 0; r < CHIP_MAX_RING_DEPTH; r++) {
         reset_ring(device, r, first);
@@ -134,9 +135,10 @@ static void fill_stats(struct simpler_orch *orch, struct simpler_run_stats *stat
         stats->tasks_run += atomic_load_explicit(&c->run, memory_order_relaxed);
         stats->tasks_failed += atomic_load_explicit(&c->failed, memory_order_relaxed);
         stats->tasks_poisoned += atomic_load_explicit(&c->poisoned, memory_order_relaxed);
+        stats->tasks_skipped += atomic_load_explicit(&c->skipped, memory_order_relaxed);
+        stats->blocks_run += atomic_load_explicit(&c->blocks, memory_order_relaxed);
     }
-    if (device->cores != NULL)
-        simpler_core_pool_add_stats(device->cores, stats);
+    simpler_core_pool_add_stats(device->cores, stats);
 }
 
 /* Threads count from the device's opening; a run's numbers are differences. */
@@ -145,6 +147,8 @@ static void subtract_before(struct simpler_run_stats *stats, const struct simple
     stats->tasks_run -= before->tasks_run;
     stats->tasks_failed -= before->tasks_failed;
     stats->tasks_poisoned -= before->tasks_poisoned;
+    stats->tasks_skipped -= before->tasks_skipped;
+    stats->blocks_run -= before->blocks_run;
 }
 
 static void orchestrate(struct simpler_orch *orch)
@@ -178,6 +182,7 @@ void simpler_orchestrator_execute(struct simpler_device *device)
     struct simpler_run_result *result = device->result;
     uint64_t start = simpler_clock_ns();
 
+    simpler_launch_start_run(device, start);
     fill_stats(orch, &before);
     if (device->run->check_hazards && device->run->hazards == SIMPLER_HAZARDS_RAW &&
         simpler_hazard_check_open(&orch->check) != 0)
@@ -192,6 +197,7 @@ void simpler_orchestrator_execute(struct simpler_device *device)
     result->stats.wall_ns = simpler_clock_ns() - start;
     fill_stats(orch, &result->stats);
     subtract_before(&result->stats, &before);
+    simpler_launch_fill_timing(device, result);
     simpler_fatal_report(orch, result);
     if (orch->check != NULL) {
         result->stats.unordered_pairs = simpler_hazard_check_pairs(orch->check);

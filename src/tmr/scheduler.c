@@ -14,6 +14,7 @@
 #include "tmr/arg_capture.h"
 #include "tmr/core_pool.h"
 #include "tmr/handover.h"
+#include "tmr/launch.h"
 #include "tmr/tensor_pack.h"
 
 /* Completions of short kernels that may pass before a waiting orchestrator is woken. */
@@ -31,6 +32,16 @@ void simpler_scheduler_init_thread(struct simpler_thread *thread, struct simpler
     thread->stack = SIMPLER_NO_TASK;
     thread->victim = device->thread_count - 1;
     thread->local.block_num = 1;
+    thread->local.member = &thread->member;
+    thread->member.ops = &simpler_launch_member_ops;
+    thread->member.owner = thread;
+    thread->member.stop = &device->stop;
+}
+
+/* acquire: pairs with the start of the first core. */
+SIMPLER_INLINE bool has_cores(const struct simpler_device *device)
+{
+    return atomic_load_explicit(&device->cores_active, memory_order_acquire);
 }
 
 static uint32_t pop_stack(struct simpler_thread *thread)
@@ -90,7 +101,7 @@ static uint32_t steal(struct simpler_thread *thread)
             return number;
         }
     }
-    return device->cores == NULL ? SIMPLER_NO_TASK : simpler_core_pool_take(device->cores, thread);
+    return has_cores(device) ? simpler_core_pool_take(device->cores, thread) : SIMPLER_NO_TASK;
 }
 
 uint32_t simpler_scheduler_find(struct simpler_thread *thread)
@@ -181,10 +192,9 @@ static SIMPLER_NOINLINE int run_captured(struct simpler_thread *thread, uint32_t
     return status;
 }
 
-int simpler_scheduler_call(struct simpler_thread *thread, uint32_t number)
+SIMPLER_INLINE void unpack(struct simpler_thread *thread, uint32_t number)
 {
-    struct simpler_device *device = thread->device;
-    const struct simpler_task_table *table = &device->table;
+    const struct simpler_task_table *table = &thread->device->table;
     const struct simpler_task_slot *slot = &table->slot[number];
     struct simpler_line_cursor cursor = simpler_line_cursor_init(table, number);
 
@@ -198,20 +208,40 @@ int simpler_scheduler_call(struct simpler_thread *thread, uint32_t number)
     /* The array is the kernel's own until it returns: the one before may have used it. */
     thread->args[SIMPLER_KERNEL_LOCAL_CONTEXT] = (int64_t)(uintptr_t)&thread->local;
     thread->args[SIMPLER_KERNEL_GLOBAL_CONTEXT] = (int64_t)(uintptr_t)&thread->global;
-    if (simpler_arg_capture_is_on(device))
-        return run_captured(thread, number);
-    return run_kernel(thread, slot->func_id);
 }
 
-/* The first failing kernel of the run is the one that is reported. */
-static void record_failure(struct simpler_device *device, const struct simpler_task_slot *slot,
-                           int status)
+int simpler_scheduler_call(struct simpler_thread *thread, uint32_t number)
+{
+    struct simpler_device *device = thread->device;
+
+    unpack(thread, number);
+    if (simpler_arg_capture_is_on(device))
+        return run_captured(thread, number);
+    return run_kernel(thread, device->table.slot[number].func_id);
+}
+
+void simpler_scheduler_unpack(struct simpler_thread *thread, uint32_t number)
+{
+    unpack(thread, number);
+}
+
+int simpler_scheduler_call_kernel(struct simpler_thread *thread, uint32_t number, uint32_t func_id)
+{
+    (void)number;
+    return run_kernel(thread, func_id);
+}
+
+void simpler_scheduler_record_failure(struct simpler_device *device, uint32_t number,
+                                      uint32_t func_id, int status)
 {
     uint64_t none = 0;
-    if (atomic_compare_exchange_strong_explicit(&device->failure.task, &none,
-                                                simpler_task_id_of(slot) + 1, memory_order_relaxed,
-                                                memory_order_relaxed))
-        atomic_store_explicit(&device->failure.status, status, memory_order_relaxed);
+    uint64_t id = simpler_task_id_of(&device->table.slot[number]);
+
+    if (!atomic_compare_exchange_strong_explicit(&device->failure.task, &none, id + 1,
+                                                 memory_order_relaxed, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&device->failure.status, status, memory_order_relaxed);
+    atomic_store_explicit(&device->failure.func_id, func_id, memory_order_relaxed);
 }
 
 SIMPLER_INLINE void add_count(_Atomic uint64_t *count)
@@ -239,7 +269,7 @@ void simpler_scheduler_execute(struct simpler_thread *thread, uint32_t number)
     }
     slot->failed = 1;
     add_count(&thread->counts.failed);
-    record_failure(thread->device, slot, status);
+    simpler_scheduler_record_failure(thread->device, number, slot->func_id, status);
 }
 
 static void hold_ready(struct simpler_thread *thread, uint32_t number)
@@ -302,7 +332,7 @@ void simpler_scheduler_complete(struct simpler_thread *thread, uint32_t number)
                           memory_order_release);
     if (ready == SIMPLER_NO_TASK)
         return;
-    if (thread->handed == SIMPLER_NO_TASK && device->cores == NULL)
+    if (thread->handed == SIMPLER_NO_TASK && !device->exec_threads)
         thread->handed = ready;
     else
         simpler_scheduler_publish(thread, ready);
@@ -323,9 +353,14 @@ static void notify_orchestrator(struct simpler_thread *thread, uint32_t ns)
 
 void simpler_scheduler_run_here(struct simpler_thread *thread, uint32_t number)
 {
-    uint32_t ns = simpler_handover_estimate(thread->device, &thread->device->table.slot[number]);
-    simpler_scheduler_execute(thread, number);
-    simpler_scheduler_complete(thread, number);
+    const struct simpler_task_slot *slot = &thread->device->table.slot[number];
+    uint32_t ns = simpler_handover_estimate(thread->device, slot);
+    if (SIMPLER_UNLIKELY(slot->shape == SIMPLER_SHAPE_LAUNCH)) {
+        simpler_launch_run(thread, number);
+    } else {
+        simpler_scheduler_execute(thread, number);
+        simpler_scheduler_complete(thread, number);
+    }
     notify_orchestrator(thread, ns);
 }
 
@@ -338,7 +373,7 @@ void simpler_scheduler_run(struct simpler_thread *thread, uint32_t number)
     /* Nothing is held back behind a long kernel. */
     if (thread->stack != SIMPLER_NO_TASK && ns >= 4 * simpler_handover_threshold(device))
         simpler_scheduler_expose(thread);
-    if (device->cores != NULL && slot->shape != SIMPLER_SHAPE_DUMMY) {
+    if (device->exec_threads && slot->shape < SIMPLER_SHAPE_DUMMY) {
         simpler_core_pool_dispatch(device->cores, thread, number);
         return;
     }
@@ -353,7 +388,7 @@ bool simpler_scheduler_is_busy(struct simpler_device *device)
             simpler_ready_queue_count(&thread->queue) != 0)
             return true;
     }
-    return device->cores != NULL && simpler_core_pool_is_busy(device->cores);
+    return has_cores(device) && simpler_core_pool_is_busy(device->cores);
 }
 
 uint64_t simpler_scheduler_completed(const struct simpler_device *device)
@@ -361,7 +396,7 @@ uint64_t simpler_scheduler_completed(const struct simpler_device *device)
     uint64_t sum = 0;
     for (uint32_t i = 0; i < device->thread_count; i++)
         sum += atomic_load_explicit(&device->threads[i].counts.completed, memory_order_acquire);
-    return device->cores == NULL ? sum : sum + simpler_core_pool_completed(device->cores);
+    return has_cores(device) ? sum + simpler_core_pool_completed(device->cores) : sum;
 }
 
 static bool is_closing(struct simpler_device *device)
@@ -381,13 +416,13 @@ static uint32_t idle(struct simpler_thread *thread)
     do {
         simpler_handover_answer(device);
         uint32_t number = simpler_scheduler_find(thread);
-        if (number != SIMPLER_NO_TASK)
+        if (number != SIMPLER_NO_TASK || simpler_spread_is_offered(device))
             return number;
         simpler_clock_relax();
     } while (simpler_clock_ticks() < end && !is_closing(device));
     uint32_t seen = simpler_event_prepare(&device->work);
     uint32_t number = simpler_scheduler_find(thread);
-    if (number != SIMPLER_NO_TASK || is_closing(device)) {
+    if (number != SIMPLER_NO_TASK || is_closing(device) || simpler_spread_is_offered(device)) {
         simpler_event_cancel(&device->work);
         return number;
     }
@@ -403,6 +438,8 @@ void *simpler_scheduler_main(void *argument)
     while (!is_closing(device)) {
         atomic_store_explicit(&thread->counts.running, 1, memory_order_relaxed);
         uint32_t number = simpler_scheduler_find(thread);
+        if (number == SIMPLER_NO_TASK && simpler_spread_help(thread))
+            continue;
         if (number == SIMPLER_NO_TASK)
             number = idle(thread);
         if (number == SIMPLER_NO_TASK)

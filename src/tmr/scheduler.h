@@ -34,6 +34,13 @@ void simpler_scheduler_expose(struct simpler_thread *thread);
 /* Builds the kernel's arguments and calls it. 0 or the kernel's status. */
 int simpler_scheduler_call(struct simpler_thread *thread, uint32_t number);
 
+/* Parts of it, for tasks with blocks or lanes: the argument array, and one call. */
+void simpler_scheduler_unpack(struct simpler_thread *thread, uint32_t number);
+int simpler_scheduler_call_kernel(struct simpler_thread *thread, uint32_t number, uint32_t func_id);
+/* The first failing kernel of the run is the one that is reported. */
+void simpler_scheduler_record_failure(struct simpler_device *device, uint32_t number,
+                                      uint32_t func_id, int status);
+
 /* After the task of @number ran (or did not): successors, done byte, counts. */
 void simpler_scheduler_complete(struct simpler_thread *thread, uint32_t number);
 

@@ -14,6 +14,7 @@
 #include "tmr/fatal.h"
 #include "tmr/handover.h"
 #include "tmr/hazard_check.h"
+#include "tmr/launch.h"
 #include "tmr/linking.h"
 #include "tmr/orch_functions.h"
 #include "tmr/scheduler.h"
@@ -32,7 +33,14 @@ struct request {
     int line;
     uint64_t heap_bytes;
     uint32_t map_entries;
+    const struct simpler_mixed_kernels *mixed; /* NULL: one kernel */
+    enum simpler_shape launched;               /* what a LAUNCH was without its extras */
 };
+
+/* Bits of args->extra that make a task one of shape LAUNCH. */
+#define LAUNCH_EXTRAS                                                            \
+    (SIMPLER_EXTRA_BLOCKS | SIMPLER_EXTRA_SYNC_START | SIMPLER_EXTRA_PREDICATE | \
+     SIMPLER_EXTRA_TIMING)
 
 SIMPLER_COLD static int invalid(struct simpler_orch *orch, const struct request *q,
                                 const char *what, uint32_t arg)
@@ -66,24 +74,97 @@ SIMPLER_NOINLINE static int check_closely(struct simpler_orch *orch, const struc
     return 0;
 }
 
-SIMPLER_INLINE int check_kernel(struct simpler_orch *orch, const struct request *q)
+SIMPLER_INLINE int check_kernel_id(struct simpler_orch *orch, const struct request *q,
+                                   uint32_t func_id, uint32_t core_type)
 {
     const struct simpler_device *device = orch->device;
 
-    if (q->shape == SIMPLER_SHAPE_DUMMY)
-        return 0;
-    if (q->func_id >= device->kernel_count || device->kernels[q->func_id] == NULL)
+    if (func_id >= device->kernel_count || device->kernels[func_id] == NULL)
         return simpler_fatal_latch(orch, SIMPLER_CODE_INVALID_ARGS,
                                    "submit at %s:%d: the callable has no kernel %u",
-                                   q->file == NULL ? "(unknown)" : q->file, q->line, q->func_id);
-    if (device->kernels[q->func_id]->core_type != (uint32_t)q->shape)
+                                   q->file == NULL ? "(unknown)" : q->file, q->line, func_id);
+    if (device->kernels[func_id]->core_type != core_type)
         return simpler_fatal_latch(
             orch, SIMPLER_CODE_INVALID_ARGS,
             "submit at %s:%d: kernel %u is registered for %s cores, not for %s",
-            q->file == NULL ? "(unknown)" : q->file, q->line, q->func_id,
-            q->shape == SIMPLER_SHAPE_AIC ? "AIV" : "AIC",
-            q->shape == SIMPLER_SHAPE_AIC ? "AIC" : "AIV");
+            q->file == NULL ? "(unknown)" : q->file, q->line, func_id,
+            core_type == SIMPLER_CORE_AIC ? "AIV" : "AIC",
+            core_type == SIMPLER_CORE_AIC ? "AIC" : "AIV");
     return 0;
+}
+
+/* The kernel ids of a mixed task, by lane; -1 everywhere: none. */
+static void ids_by_lane(const struct simpler_mixed_kernels *mixed, int32_t id[SIMPLER_LANES])
+{
+    id[SIMPLER_LANE_AIC] = mixed->aic_kernel_id;
+    id[SIMPLER_LANE_AIV0] = mixed->aiv0_kernel_id;
+    id[SIMPLER_LANE_AIV1] = mixed->aiv1_kernel_id;
+    /* An AIV1 alone runs as AIV0. */
+    if (id[SIMPLER_LANE_AIC] < 0 && id[SIMPLER_LANE_AIV0] < 0) {
+        id[SIMPLER_LANE_AIV0] = id[SIMPLER_LANE_AIV1];
+        id[SIMPLER_LANE_AIV1] = -1;
+    }
+}
+
+static SIMPLER_NOINLINE int check_mixed(struct simpler_orch *orch, const struct request *q)
+{
+    int32_t id[SIMPLER_LANES];
+    int status = 0;
+
+    ids_by_lane(q->mixed, id);
+    for (uint32_t lane = 0; lane < SIMPLER_LANES && status == 0; lane++) {
+        if (id[lane] < -1)
+            status = invalid(orch, q, "a kernel id of a mixed task is below -1", 0);
+        else if (id[lane] >= 0)
+            status =
+                check_kernel_id(orch, q, (uint32_t)id[lane],
+                                lane == SIMPLER_LANE_AIC ? SIMPLER_CORE_AIC : SIMPLER_CORE_AIV);
+    }
+    return status;
+}
+
+SIMPLER_INLINE int check_kernel(struct simpler_orch *orch, const struct request *q)
+{
+    if (q->shape >= SIMPLER_SHAPE_DUMMY)
+        return SIMPLER_UNLIKELY(q->mixed != NULL) ? check_mixed(orch, q) : 0;
+    return check_kernel_id(orch, q, q->func_id, (uint32_t)q->shape);
+}
+
+static struct simpler_launch_request launch_request(const struct request *q)
+{
+    struct simpler_launch_request request = {
+        {SIMPLER_NO_FUNC, SIMPLER_NO_FUNC, SIMPLER_NO_FUNC}, q->args, q->file, q->line};
+    int32_t id[SIMPLER_LANES];
+
+    if (q->mixed != NULL) {
+        ids_by_lane(q->mixed, id);
+        for (uint32_t lane = 0; lane < SIMPLER_LANES; lane++)
+            request.func_id[lane] = (uint16_t)id[lane];
+    } else if (q->launched != SIMPLER_SHAPE_DUMMY) {
+        uint32_t lane = q->launched == SIMPLER_SHAPE_AIC ? SIMPLER_LANE_AIC : SIMPLER_LANE_AIV0;
+        request.func_id[lane] = (uint16_t)q->func_id;
+    }
+    return request;
+}
+
+/* A task that is more than one call of one kernel: its shape is LAUNCH from here on. */
+static SIMPLER_NOINLINE int check_launch(struct simpler_orch *orch, struct request *q)
+{
+    q->launched = q->shape;
+    struct simpler_launch_request request = launch_request(q);
+    int status = simpler_launch_check(orch, &request);
+
+    q->shape = SIMPLER_SHAPE_LAUNCH;
+    return status;
+}
+
+static SIMPLER_NOINLINE void prepare_launch(struct simpler_orch *orch, const struct request *q,
+                                            uint32_t number)
+{
+    struct simpler_launch_request request = launch_request(q);
+
+    simpler_launch_prepare(orch, number, &request);
+    orch->self_shared = true;
 }
 
 /* Sizes and validity of the tensors; nothing is changed yet. */
@@ -142,6 +223,10 @@ SIMPLER_INLINE int check(struct simpler_orch *orch, struct request *q)
         status = check_tensors(orch, q);
     if (SIMPLER_LIKELY(status == 0) && q->args->dependency_count != 0)
         status = check_dependencies(orch, q);
+    if (SIMPLER_UNLIKELY((q->args->extra & LAUNCH_EXTRAS) != 0 ||
+                         q->shape == SIMPLER_SHAPE_LAUNCH) &&
+        status == 0)
+        status = check_launch(orch, q);
     return status;
 }
 
@@ -367,6 +452,8 @@ SIMPLER_INLINE int submit(struct simpler_orch *orch, struct request *q)
     find_producers(orch, q, simpler_task_id_of(&orch->device->table.slot[number]));
     fill_payload(orch, q, number, block);
     simpler_arg_capture_submit(orch, q->args, number);
+    if (SIMPLER_UNLIKELY(q->shape == SIMPLER_SHAPE_LAUNCH))
+        prepare_launch(orch, q, number);
     status = simpler_linking_finish(orch, number);
     if (SIMPLER_UNLIKELY(status != 0))
         return refuse(orch, q, status);
@@ -380,7 +467,8 @@ int simpler_tmr_submit_aic(struct simpler_orch *orch, uint32_t func_id,
                            const struct simpler_task_args *args, struct simpler_task_outputs *out,
                            const char *file, int line)
 {
-    struct request q = {SIMPLER_SHAPE_AIC, func_id, args, out, file, line, 0, 0};
+    struct request q = {SIMPLER_SHAPE_AIC,  func_id, args, out, file, line, 0, 0, NULL,
+                        SIMPLER_SHAPE_DUMMY};
     return submit(orch, &q);
 }
 
@@ -388,14 +476,39 @@ int simpler_tmr_submit_aiv(struct simpler_orch *orch, uint32_t func_id,
                            const struct simpler_task_args *args, struct simpler_task_outputs *out,
                            const char *file, int line)
 {
-    struct request q = {SIMPLER_SHAPE_AIV, func_id, args, out, file, line, 0, 0};
+    struct request q = {SIMPLER_SHAPE_AIV,  func_id, args, out, file, line, 0, 0, NULL,
+                        SIMPLER_SHAPE_DUMMY};
+    return submit(orch, &q);
+}
+
+int simpler_tmr_submit_mixed(struct simpler_orch *orch, const struct simpler_mixed_kernels *kernels,
+                             const struct simpler_task_args *args, struct simpler_task_outputs *out,
+                             const char *file, int line)
+{
+    struct request q = {SIMPLER_SHAPE_LAUNCH, 0, args, out, file, line, 0, 0, kernels,
+                        SIMPLER_SHAPE_LAUNCH};
+    int32_t id[SIMPLER_LANES] = {-1, -1, -1};
+
+    if (kernels != NULL)
+        ids_by_lane(kernels, id);
+    int32_t first = id[0] >= 0 ? id[0] : id[1];
+    if (first < 0) {
+        q.mixed = NULL;
+        return refuse(orch, &q, invalid(orch, &q, "a mixed task has no kernel", 0));
+    }
+    q.func_id = (uint32_t)first;
+    if (id[SIMPLER_LANE_AIV1] < 0 && (id[0] < 0 || id[1] < 0)) {
+        q.shape = id[0] >= 0 ? SIMPLER_SHAPE_AIC : SIMPLER_SHAPE_AIV;
+        q.mixed = NULL;
+    }
     return submit(orch, &q);
 }
 
 int simpler_tmr_submit_dummy(struct simpler_orch *orch, const struct simpler_task_args *args,
                              struct simpler_task_outputs *out, const char *file, int line)
 {
-    struct request q = {SIMPLER_SHAPE_DUMMY, 0, args, out, file, line, 0, 0};
+    struct request q = {SIMPLER_SHAPE_DUMMY, 0, args, out, file, line, 0, 0, NULL,
+                        SIMPLER_SHAPE_DUMMY};
     return submit(orch, &q);
 }
 
@@ -418,7 +531,8 @@ int simpler_tmr_alloc_tensors(struct simpler_orch *orch, const struct simpler_cr
                               int line)
 {
     struct simpler_task_args args;
-    struct request q = {SIMPLER_SHAPE_DUMMY, 0, &args, out, file, line, 0, 0};
+    struct request q = {SIMPLER_SHAPE_DUMMY, 0, &args, out, file, line, 0, 0, NULL,
+                        SIMPLER_SHAPE_DUMMY};
     uint8_t *block;
 
     simpler_task_args_reset(&args);

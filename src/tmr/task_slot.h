@@ -22,7 +22,12 @@
 #include "simpler/kernel.h"
 #include "simpler/task.h"
 
-enum simpler_shape { SIMPLER_SHAPE_AIC = 0, SIMPLER_SHAPE_AIV = 1, SIMPLER_SHAPE_DUMMY = 2 };
+enum simpler_shape {
+    SIMPLER_SHAPE_AIC = 0,
+    SIMPLER_SHAPE_AIV = 1,
+    SIMPLER_SHAPE_DUMMY = 2,
+    SIMPLER_SHAPE_LAUNCH = 3 /* more than one call of one kernel, see launch.h */
+};
 
 /* Edges to producers that fit the slot itself; more go to the dependency pool. */
 #define SIMPLER_INLINE_EDGES 8
@@ -123,6 +128,8 @@ struct simpler_task_dump {
 };
 _Static_assert(sizeof(struct simpler_task_dump) == 64, "one line a task");
 
+struct simpler_task_launch;
+
 /* Every slot array of a device; indices are slot numbers. */
 struct simpler_task_table {
     struct simpler_task_slot *slot;
@@ -132,6 +139,7 @@ struct simpler_task_table {
     _Atomic uint8_t *done;
     uint8_t *retained; /* orchestrator alone: desc.last_consumer is in use */
     struct simpler_task_dump *dump;
+    struct simpler_task_launch *launch; /* touched by tasks of that shape alone */
     struct simpler_pool_edge *pool[CHIP_MAX_RING_DEPTH];
 };
 

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tasks with blocks, lanes, a predicate or a timing slot: checked, made, run, finished. */
+#include "tmr/launch.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "tmr/arg_capture.h"
+#include "tmr/cohort.h"
+#include "tmr/fatal.h"
+#include "tmr/scheduler.h"
+
+static const char *file_of(const struct simpler_launch_request *request)
+{
+    return request->file == NULL ? "(unknown)" : request->file;
+}
+
+/* ---- submit ---- */
+
+static uint32_t lanes_of(const struct simpler_launch_request *request)
+{
+    uint32_t lanes = 0;
+    for (uint32_t lane = 0; lane < SIMPLER_LANES; lane++)
+        lanes |= (uint32_t)(request->func_id[lane] != SIMPLER_NO_FUNC) << lane;
+    return lanes;
+}
+
+static int32_t blocks_of(const struct simpler_task_args *args)
+{
+    return (args->extra & SIMPLER_EXTRA_BLOCKS) != 0 ? args->block_num : 1;
+}
+
+static int check_sync_start(struct simpler_orch *orch, const struct simpler_launch_request *request)
+{
+    uint32_t clusters = orch->device->run->cluster_count;
+    bool aiv = (lanes_of(request) & 1u << SIMPLER_LANE_AIC) == 0 &&
+               (lanes_of(request) & 1u << SIMPLER_LANE_AIV1) == 0;
+    uint32_t limit = aiv ? 2 * clusters : clusters;
+    int32_t blocks = blocks_of(request->args);
+
+    if ((uint32_t)blocks <= limit)
+        return 0;
+    return simpler_fatal_latch(orch, SIMPLER_CODE_REQUIRE_SYNC_START_INVALID,
+                               "submit at %s:%d: sync_start with %d blocks, but the device has %u "
+                               "%s, and all blocks must be resident at once; submit at most that "
+                               "many blocks or raise cluster_count (%u)",
+                               file_of(request), request->line, blocks, limit,
+                               aiv ? "AIV cores" : "clusters", clusters);
+}
+
+static bool has_operand(const struct simpler_task_args *args)
+{
+    return (args->extra & SIMPLER_EXTRA_PREDICATE) != 0 && args->predicate.tensor != NULL &&
+           args->predicate.tensor->addr != 0;
+}
+
+static int bad_predicate(struct simpler_orch *orch, const struct simpler_launch_request *request,
+                         const char *what)
+{
+    return simpler_fatal_latch(orch, SIMPLER_CODE_INVALID_ARGS,
+                               "submit at %s:%d: the predicate's %s", file_of(request),
+                               request->line, what);
+}
+
+static int check_predicate(struct simpler_orch *orch, const struct simpler_launch_request *request)
+{
+    const struct simpler_predicate *p = &request->args->predicate;
+
+    if (!has_operand(request->args))
+        return 0;
+    if (simpler_tensor_check(p->tensor) != 0)
+        return bad_predicate(orch, request, "tensor is not valid");
+    for (uint32_t i = 0; i < p->tensor->ndims; i++) {
+        if (p->index[i] >= p->tensor->shape[i])
+            return bad_predicate(orch, request, "index lies outside the tensor's shape");
+    }
+    return 0;
+}
+
+int simpler_launch_check(struct simpler_orch *orch, const struct simpler_launch_request *request)
+{
+    int status = 0;
+
+    if (lanes_of(request) == 0)
+        return 0;
+    if ((request->args->extra & SIMPLER_EXTRA_SYNC_START) != 0)
+        status = check_sync_start(orch, request);
+    return status != 0 ? status : check_predicate(orch, request);
+}
+
+/* The element's address; the tensor itself need not live any longer than the submit. */
+static void resolve_predicate(struct simpler_task_launch *launch,
+                              const struct simpler_task_args *args)
+{
+    const struct simpler_predicate *p = &args->predicate;
+    uint64_t at;
+
+    launch->op = SIMPLER_PREDICATE_NONE;
+    if (launch->lanes == 0 || !has_operand(args))
+        return;
+    at = p->tensor->start_offset;
+    for (uint32_t i = 0; i < p->tensor->ndims; i++)
+        at += (uint64_t)p->index[i] * p->tensor->stride[i];
+    launch->op = (uint8_t)p->op;
+    launch->operand_bytes = (uint8_t)simpler_dtype_bytes(p->tensor->dtype);
+    launch->operand = p->tensor->addr + (at << simpler_dtype_shift(p->tensor->dtype));
+    launch->target = p->target;
+}
+
+void simpler_launch_prepare(struct simpler_orch *orch, uint32_t number,
+                            const struct simpler_launch_request *request)
+{
+    struct simpler_task_launch *launch = &orch->device->table.launch[number];
+    const struct simpler_task_args *args = request->args;
+
+    launch->lanes = (uint8_t)lanes_of(request);
+    launch->lane_count = (uint8_t)__builtin_popcount(launch->lanes);
+    launch->block_num = blocks_of(args);
+    memcpy(launch->func_id, request->func_id, sizeof(launch->func_id));
+    uint32_t kernels = (uint32_t)launch->block_num * launch->lane_count;
+    atomic_store_explicit(&launch->left, kernels, memory_order_relaxed);
+    atomic_store_explicit(&launch->failed, 0, memory_order_relaxed);
+    atomic_store_explicit(&launch->deferred, 0, memory_order_relaxed);
+    launch->stage = SIMPLER_LAUNCH_READY;
+    launch->timing_slot = (args->extra & SIMPLER_EXTRA_TIMING) != 0
+                              ? (uint8_t)args->task_timing_slot
+                              : SIMPLER_NO_TIMING;
+    launch->sync_start = (args->extra & SIMPLER_EXTRA_SYNC_START) != 0 && launch->lanes != 0;
+    launch->next_block = 0;
+    resolve_predicate(launch, args);
+    if (simpler_launch_is_resident(launch))
+        simpler_group_init(&launch->group, kernels);
+}
+
+/* ---- what a kernel may ask for ---- */
+
+static int refuse(struct simpler_member *member, const char *what)
+{
+    struct simpler_thread *thread = member->owner;
+    return simpler_fatal_latch_device(
+        thread->device, SIMPLER_CODE_REQUIRE_SYNC_START_INVALID,
+        "a kernel asks for %s, but its task is not resident: that takes a mixed task of one block "
+        "or sync_start",
+        what);
+}
+
+static int defer(struct simpler_member *member, const struct simpler_async_condition *condition)
+{
+    (void)member;
+    (void)condition;
+    return SIMPLER_ENOSYS;
+}
+
+const struct simpler_member_ops simpler_launch_member_ops = {refuse, defer};
+
+/* ---- run ---- */
+
+static int64_t read_operand(const struct simpler_task_launch *launch)
+{
+    const void *at = (const void *)(uintptr_t)launch->operand;
+    int8_t b1;
+    int16_t b2;
+    int32_t b4;
+    int64_t b8;
+
+    switch (launch->operand_bytes) {
+    case 1:
+        memcpy(&b1, at, 1);
+        return b1;
+    case 2:
+        memcpy(&b2, at, 2);
+        return b2;
+    case 4:
+        memcpy(&b4, at, 4);
+        return b4;
+    default:
+        memcpy(&b8, at, 8);
+        return b8;
+    }
+}
+
+static bool predicate_holds(const struct simpler_task_launch *launch)
+{
+    if (launch->op == SIMPLER_PREDICATE_NONE)
+        return true;
+    int64_t value = read_operand(launch);
+    switch (launch->op) {
+    case SIMPLER_PREDICATE_EQ:
+        return value == launch->target;
+    case SIMPLER_PREDICATE_NE:
+        return value != launch->target;
+    case SIMPLER_PREDICATE_GT:
+        return value > launch->target;
+    case SIMPLER_PREDICATE_LT:
+        return value < launch->target;
+    case SIMPLER_PREDICATE_GE:
+        return value >= launch->target;
+    default:
+        return value <= launch->target;
+    }
+}
+
+static void note_start(const struct simpler_device *device, struct simpler_task_launch *launch)
+{
+    if (launch->timing_slot != SIMPLER_NO_TIMING)
+        launch->start_ns = simpler_clock_ns() - device->start_ns;
+}
+
+/* Relaxed: the numbers are read when every task is done (P9). */
+static void note_end(struct simpler_device *device, const struct simpler_task_launch *launch)
+{
+    if (launch->timing_slot == SIMPLER_NO_TIMING)
+        return;
+    struct simpler_timing *t = &device->timing[launch->timing_slot];
+    uint64_t now = simpler_clock_ns() - device->start_ns;
+    uint64_t least = atomic_load_explicit(&t->start_ns, memory_order_relaxed);
+    uint64_t most = atomic_load_explicit(&t->end_ns, memory_order_relaxed);
+
+    while (launch->start_ns < least &&
+           !atomic_compare_exchange_weak_explicit(&t->start_ns, &least, launch->start_ns,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
+    while (now > most && !atomic_compare_exchange_weak_explicit(
+                             &t->end_ns, &most, now, memory_order_relaxed, memory_order_relaxed))
+        ;
+    atomic_fetch_add_explicit(&t->busy_ns, now - launch->start_ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&t->tasks, 1, memory_order_relaxed);
+}
+
+void simpler_launch_start_run(struct simpler_device *device, uint64_t start_ns)
+{
+    device->start_ns = start_ns;
+    for (uint32_t i = 0; i < SIMPLER_TIMING_SLOTS; i++) {
+        struct simpler_timing *t = &device->timing[i];
+        atomic_store_explicit(&t->tasks, 0, memory_order_relaxed);
+        atomic_store_explicit(&t->start_ns, UINT64_MAX, memory_order_relaxed);
+        atomic_store_explicit(&t->end_ns, 0, memory_order_relaxed);
+        atomic_store_explicit(&t->busy_ns, 0, memory_order_relaxed);
+    }
+}
+
+void simpler_launch_fill_timing(const struct simpler_device *device,
+                                struct simpler_run_result *result)
+{
+    for (uint32_t i = 0; i < SIMPLER_TIMING_SLOTS; i++) {
+        const struct simpler_timing *t = &device->timing[i];
+        struct simpler_task_timing *out = &result->timing[i];
+        memset(out, 0, sizeof(*out));
+        out->tasks = atomic_load_explicit(&t->tasks, memory_order_relaxed);
+        if (out->tasks == 0)
+            continue;
+        out->start_ns = atomic_load_explicit(&t->start_ns, memory_order_relaxed);
+        out->end_ns = atomic_load_explicit(&t->end_ns, memory_order_relaxed);
+        out->busy_ns = atomic_load_explicit(&t->busy_ns, memory_order_relaxed);
+    }
+}
+
+/* The task's argument array and tensors, on this thread. */
+static void capture(struct simpler_thread *thread, uint32_t number, bool after)
+{
+    if (!simpler_arg_capture_is_on(thread->device))
+        return;
+    simpler_scheduler_unpack(thread, number);
+    if (after)
+        simpler_arg_capture_after(thread, number);
+    else
+        simpler_arg_capture_before(thread, number);
+}
+
+static void add_count(_Atomic uint64_t *count)
+{
+    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
+
+static bool is_stopped(const struct simpler_device *device)
+{
+    return atomic_load_explicit(&device->stop, memory_order_relaxed) != 0;
+}
+
+/* True: there is nothing to run, the task was completed. */
+static bool retire_unrun(struct simpler_thread *thread, uint32_t number)
+{
+    struct simpler_device *device = thread->device;
+    struct simpler_task_slot *slot = &device->table.slot[number];
+    const struct simpler_task_launch *launch = &device->table.launch[number];
+
+    if (atomic_load_explicit(&slot->poisoned, memory_order_relaxed)) {
+        slot->failed = 1;
+        add_count(&thread->counts.poisoned);
+    } else if (launch->lanes != 0 && !is_stopped(device)) {
+        if (predicate_holds(launch))
+            return false;
+        add_count(&thread->counts.skipped);
+    } else if (launch->lanes == 0) {
+        note_end(device, launch);
+    }
+    simpler_scheduler_complete(thread, number);
+    return true;
+}
+
+void simpler_launch_run(struct simpler_thread *thread, uint32_t number)
+{
+    struct simpler_device *device = thread->device;
+    struct simpler_task_launch *launch = &device->table.launch[number];
+
+    if (launch->stage == SIMPLER_LAUNCH_FINISH) {
+        simpler_launch_finish(thread, number);
+        return;
+    }
+    note_start(device, launch);
+    if (retire_unrun(thread, number))
+        return;
+    capture(thread, number, false);
+    if (device->exec_threads || simpler_launch_is_resident(launch)) {
+        simpler_cohort_enqueue(thread, number);
+    } else if (launch->block_num > 1) {
+        simpler_spread_run(thread, number);
+    } else {
+        enum simpler_lane lane = (enum simpler_lane)__builtin_ctz(launch->lanes);
+        if (simpler_launch_block(thread, number, 0, lane))
+            simpler_launch_finish(thread, number);
+    }
+}
+
+bool simpler_launch_block(struct simpler_thread *thread, uint32_t number, int32_t block,
+                          enum simpler_lane lane)
+{
+    struct simpler_device *device = thread->device;
+    struct simpler_task_launch *launch = &device->table.launch[number];
+    uint32_t func_id = launch->func_id[lane];
+    int status = 0;
+
+    if (!is_stopped(device)) {
+        thread->local.block_idx = block;
+        thread->local.block_num = launch->block_num;
+        thread->member.lane = lane;
+        simpler_scheduler_unpack(thread, number);
+        status = simpler_scheduler_call_kernel(thread, number, func_id);
+        thread->local.block_idx = 0;
+        thread->local.block_num = 1;
+        thread->member.lane = 0;
+        add_count(&thread->counts.blocks);
+    }
+    simpler_member_leave(&thread->member);
+    if (status != 0) {
+        simpler_scheduler_record_failure(device, number, func_id, status);
+        atomic_store_explicit(&launch->failed, 1, memory_order_relaxed);
+    }
+    /* L1, acq_rel: the kernel's effects, to whoever is last. */
+    return atomic_fetch_sub_explicit(&launch->left, 1, memory_order_acq_rel) == 1;
+}
+
+void simpler_launch_finish(struct simpler_thread *thread, uint32_t number)
+{
+    struct simpler_device *device = thread->device;
+    struct simpler_task_launch *launch = &device->table.launch[number];
+
+    capture(thread, number, true);
+    if (atomic_load_explicit(&launch->failed, memory_order_relaxed)) {
+        device->table.slot[number].failed = 1;
+        add_count(&thread->counts.failed);
+    } else if (!is_stopped(device)) {
+        add_count(&thread->counts.run);
+    }
+    note_end(device, launch);
+    simpler_scheduler_complete(thread, number);
+}
