@@ -41,7 +41,8 @@ aicpu_orchestration_config(const ChipTaskArgs &orch_args)
     };
 }
 
-__attribute__((visibility("default"))) void aicpu_orchestration_entry(const ChipTaskArgs &orch_args)
+__attribute__((visibility("default"))) void
+graph_replay_orchestration(const ChipTaskArgs &orch_args)
 {
     const ChipTensor &states = orch_args.tensor(0);  // [layers + 1, n]
     const ChipTensor &weights = orch_args.tensor(1); // [layers, n, n]
