@@ -57,13 +57,20 @@ struct simpler_worker_config {
     const char *platform; /**< NULL: "cpu" */
     int device_id;        /**< 0 */
     struct simpler_dump_config dump;
+    uint32_t level; /**< 2 (or 0): one chip; 3: a host worker with one chip */
+    /**
+     * 1 (level 3 alone): a run's diagnostics are drained at its end, but rendered and
+     * written in the background, so that the next run need not wait.  A run returns
+     * before its files are there; simpler_worker_flush_diagnostics is the barrier.
+     * No file is replaced: a run whose file is there already is refused.  The samples of
+     * runs that are not written yet take at most 256 MiB; what does not fit is lost,
+     * and the file says so.
+     */
+    uint32_t collect_across_runs;
 };
 #define SIMPLER_WORKER_CONFIG_INIT \
     {                              \
-        NULL, 0,                   \
-        {                          \
-            0, 0, 0                \
-        }                          \
+        NULL, 0, {0, 0, 0}, 0, 0   \
     }
 
 /** High-water marks of one ring. */
@@ -102,6 +109,7 @@ struct simpler_scope_stats_result {
     int enabled;      /**< 1: it was asked for */
     int status;       /**< 0: whole; SIMPLER_EPARTIAL or why there is no file */
     int has_file;     /**< 1: the file is at @path */
+    int pending;      /**< 1: it is written in the background; the rest is what is known by now */
     int counts_known; /**< 0: what the device dropped is not known */
     uint64_t records; /**< samples in the file */
     uint64_t dropped_no_free;
@@ -160,9 +168,10 @@ struct simpler_run_result {
  * @param config  NULL for the defaults; strings are copied
  * @param out     the worker, owned by the caller until simpler_worker_close
  * @retval SIMPLER_EINVAL   out is NULL, the device id is none of the platform's, sizes of
- *                          the dump that make an arena of more than 2^44 bytes
+ *                          the dump that make an arena of more than 2^44 bytes, no such
+ *                          level, collect_across_runs at level 2
  * @retval SIMPLER_ENOENT   no such platform (the log lists the names)
- * @retval SIMPLER_ENOSYS   a platform that this host does not have
+ * @retval SIMPLER_ENOSYS   a platform that this host does not have; level 4
  * @retval SIMPLER_ENOMEM   out of memory
  */
 SIMPLER_API int simpler_worker_open(const struct simpler_worker_config *config,
@@ -176,9 +185,12 @@ SIMPLER_API int simpler_worker_open(const struct simpler_worker_config *config,
  * does a submit or a run that was still waiting to be admitted.  Handles of runs
  * stay valid until they are released.
  *
- * @retval 0  closed
+ * Files that are still to be written are written first.
  *
- * Blocks: until running kernels have returned.
+ * @retval 0      closed
+ * @retval other  closed all the same; what simpler_worker_flush_diagnostics would have answered
+ *
+ * Blocks: until running kernels have returned and the files are written.
  * Threads: once; no call on the worker may begin after it.
  */
 SIMPLER_API int simpler_worker_close(struct simpler_worker *worker);
@@ -207,6 +219,11 @@ SIMPLER_API int simpler_worker_register(struct simpler_worker *worker,
  * @retval SIMPLER_EKERNEL    a kernel returned a status
  * @retval SIMPLER_ECANCELED, SIMPLER_ETIMEDOUT  canceled or the worker closes; the deadline passed
  * @retval SIMPLER_EINVAL     bad handle, arguments or config (the log says which)
+ * @retval SIMPLER_EEXIST     (collect_across_runs) a file of its diagnostics is there already, or
+ *                            an earlier run is about to write it
+ * @retval SIMPLER_EBUSY      (collect_across_runs) with scope stats, while the end of an earlier
+ *                            run with scope stats is not proved
+ * @retval SIMPLER_ENOMEM, SIMPLER_ETHREAD
  *
  * Blocks: until the run has ended, and before it those that were admitted earlier.
  */
@@ -225,7 +242,7 @@ struct simpler_run;
  *                      tensors point to must stay until the run has ended
  * @param out           the run's handle, the caller's until simpler_run_release
  * @retval 0                  admitted
- * @retval SIMPLER_EINVAL     as simpler_worker_run; out is NULL
+ * @retval SIMPLER_EINVAL, SIMPLER_EEXIST, SIMPLER_EBUSY  as simpler_worker_run; out is NULL
  * @retval SIMPLER_ECANCELED  the worker closes
  * @retval SIMPLER_ENOMEM, SIMPLER_ETHREAD
  *
@@ -274,6 +291,28 @@ SIMPLER_API void simpler_run_release(struct simpler_run *run);
  * @retval SIMPLER_ECANCELED  the worker closes
  */
 SIMPLER_API int simpler_worker_quiesce(struct simpler_worker *worker, uint64_t timeout_ns);
+
+/**
+ * Wait until the files of every run that was admitted before this call are there.
+ *
+ * Without collect_across_runs they are when the runs have ended, and each result tells
+ * what became of them.
+ *
+ * @param timeout_ns  UINT64_MAX: no limit
+ * @retval 0                  all files of the worker's life are published and whole
+ * @retval SIMPLER_ETIMEDOUT  not yet
+ * @retval SIMPLER_ECANCELED  the worker closes
+ * @retval SIMPLER_EPARTIAL   of some run, samples or records were lost or refused by the host,
+ *                            a device code was latched, counts are unknown, or its end is
+ *                            not proved
+ * @retval SIMPLER_EEXIST     a file came to be where a run was to publish its own
+ * @retval SIMPLER_EIO, SIMPLER_ENOMEM, SIMPLER_ETHREAD  a file could not be made
+ *
+ * The first failure is kept: every later flush, and close, answers with it.  The log has
+ * each of them.
+ */
+SIMPLER_API int simpler_worker_flush_diagnostics(struct simpler_worker *worker,
+                                                 uint64_t timeout_ns);
 
 /**
  * Ends the run whose turn it is with SIMPLER_ECANCELED; running kernels finish.

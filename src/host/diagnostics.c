@@ -12,12 +12,28 @@
 /* 256 device threads and 108 cores fit. */
 #define MAX_LANES 512u
 
+int simpler_diagnostics_init(struct simpler_diagnostics *diagnostics,
+                             const struct simpler_worker_config *config)
+{
+    diagnostics->dump = config->dump;
+    diagnostics->across_runs = config->collect_across_runs != 0;
+    return diagnostics->across_runs ? simpler_exports_init(&diagnostics->exports) : 0;
+}
+
 void simpler_diagnostics_fini(struct simpler_diagnostics *diagnostics)
 {
+    simpler_exports_fini(&diagnostics->exports);
     simpler_scope_stats_collector_close(diagnostics->scope_stats);
     diagnostics->scope_stats = NULL;
     simpler_args_dump_collector_close(diagnostics->args_dump);
     diagnostics->args_dump = NULL;
+}
+
+int simpler_diagnostics_flush(struct simpler_diagnostics *diagnostics, uint64_t timeout_ns)
+{
+    if (!diagnostics->exports.ready)
+        return 0;
+    return simpler_background_flush(&diagnostics->exports.background, timeout_ns);
 }
 
 /* By value: what a later run is configured with does not show in this one's file. */
@@ -36,8 +52,43 @@ static struct scope_stats_capacities capacities_of(const struct simpler_device_r
     return c;
 }
 
+/* ---- before a run is admitted ---- */
+
+int simpler_diagnostics_claim(struct simpler_diagnostics *diagnostics,
+                              struct simpler_device_run *run, const char *output_prefix,
+                              struct simpler_export **out)
+{
+    struct simpler_export_wish wish = {
+        .scope_stats = (run->enable_profiling_flag & SIMPLER_PROFILING_SCOPE_STATS) != 0,
+    };
+
+    *out = NULL;
+    /* A runtime without scopes behaves as it always has. */
+    if (!diagnostics->across_runs || !wish.scope_stats ||
+        !simpler_runtimes[run->runtime]->samples_scopes)
+        return 0;
+    uint32_t held = atomic_load_explicit(&diagnostics->held_epoch, memory_order_relaxed);
+    if (held != 0) {
+        SIMPLER_ERROR("a run with scope stats is refused: it is not proved that run %" PRIu32
+                      " has ended",
+                      held);
+        return SIMPLER_EBUSY;
+    }
+    int rc = simpler_exports_claim(&diagnostics->exports, output_prefix, wish, out);
+    if (rc == 0 || rc == SIMPLER_EEXIST)
+        return rc;
+    SIMPLER_ERROR("a run goes without its diagnostics: %s", simpler_status_text(rc));
+    /* SIMPLER_ETIMEDOUT is flush's own. */
+    simpler_background_note(&diagnostics->exports.background,
+                            rc == SIMPLER_ETIMEDOUT ? SIMPLER_EPARTIAL : rc);
+    run->enable_profiling_flag = 0;
+    return 0;
+}
+
+/* ---- before a run ---- */
+
 static int admit_scope_stats(struct simpler_diagnostics *diagnostics, const char *output_prefix,
-                             struct simpler_device_run *run)
+                             const struct simpler_export *claimed, struct simpler_device_run *run)
 {
     struct scope_stats_collector_config config = {.transport = diagnostics->transport};
     struct scope_stats_capacities capacities = capacities_of(run);
@@ -47,8 +98,11 @@ static int admit_scope_stats(struct simpler_diagnostics *diagnostics, const char
         if (rc != 0)
             return rc;
     }
-    int rc = simpler_scope_stats_collector_admit(diagnostics->scope_stats, run->run_epoch,
-                                                 output_prefix, &capacities);
+    int rc = claimed != NULL
+                 ? simpler_scope_stats_collector_admit_retained(
+                       diagnostics->scope_stats, run->run_epoch, output_prefix, &capacities)
+                 : simpler_scope_stats_collector_admit(diagnostics->scope_stats, run->run_epoch,
+                                                       output_prefix, &capacities);
     if (rc == 0)
         run->scope_stats_data_base =
             simpler_scope_stats_collector_device_base(diagnostics->scope_stats);
@@ -57,15 +111,18 @@ static int admit_scope_stats(struct simpler_diagnostics *diagnostics, const char
 
 /* One that cannot be had is taken out of the run. */
 static int try_scope_stats(struct simpler_diagnostics *diagnostics, const char *output_prefix,
-                           struct simpler_device_run *run, struct simpler_run_result *result)
+                           const struct simpler_export *claimed, struct simpler_device_run *run,
+                           struct simpler_run_result *result)
 {
     result->scope_stats.enabled = 1;
-    int rc = admit_scope_stats(diagnostics, output_prefix, run);
+    int rc = admit_scope_stats(diagnostics, output_prefix, claimed, run);
     if (rc == 0 || rc == SIMPLER_EINVAL)
         return rc;
     SIMPLER_ERROR("run %" PRIu32 " goes without scope stats: %s", run->run_epoch,
                   simpler_status_text(rc));
     result->scope_stats.status = rc;
+    if (claimed != NULL)
+        simpler_background_note(&diagnostics->exports.background, rc);
     run->enable_profiling_flag &= ~SIMPLER_PROFILING_SCOPE_STATS;
     return 0;
 }
@@ -111,26 +168,47 @@ static void try_args_dump(struct simpler_diagnostics *diagnostics, const char *o
 }
 
 int simpler_diagnostics_admit(struct simpler_diagnostics *diagnostics, const char *output_prefix,
-                              struct simpler_device_run *run, struct simpler_run_result *result)
+                              const struct simpler_export *claimed, struct simpler_device_run *run,
+                              struct simpler_run_result *result)
 {
     int rc = 0;
 
     if ((run->enable_profiling_flag & SIMPLER_PROFILING_SCOPE_STATS) != 0)
-        rc = try_scope_stats(diagnostics, output_prefix, run, result);
+        rc = try_scope_stats(diagnostics, output_prefix, claimed, run, result);
     if (rc == 0 && (run->enable_profiling_flag & SIMPLER_PROFILING_DUMP_ARGS) != 0)
         try_args_dump(diagnostics, output_prefix, run, result);
     return rc;
 }
 
-static void settle_scope_stats(struct simpler_diagnostics *diagnostics,
+/* ---- after it ---- */
+
+/* What is for the writer goes into the export; a run without samples for it is a failure. */
+static void retain_scope_stats(struct simpler_diagnostics *diagnostics, enum simpler_lane_end end,
+                               uint32_t run_epoch, const struct scope_stats_outcome *outcome,
+                               struct simpler_export *claimed)
+{
+    claimed->scope_stats = simpler_scope_stats_collector_take(diagnostics->scope_stats);
+    if (claimed->scope_stats != NULL)
+        return;
+    simpler_background_note(&diagnostics->exports.background, outcome->status);
+    if (!simpler_prof_decide(&end, 1).may_read)
+        atomic_store_explicit(&diagnostics->held_epoch, run_epoch, memory_order_relaxed);
+}
+
+static void settle_scope_stats(struct simpler_diagnostics *diagnostics, uint32_t run_epoch,
+                               struct simpler_export *claimed,
                                struct simpler_scope_stats_result *out)
 {
+    const enum simpler_lane_end end = SIMPLER_LANE_COMPLETE;
     struct scope_stats_outcome o;
 
     /* simpler_device_execute returns when the orchestrator has left its entry. */
-    (void)simpler_scope_stats_collector_settle(diagnostics->scope_stats, SIMPLER_LANE_COMPLETE, &o);
+    (void)simpler_scope_stats_collector_settle(diagnostics->scope_stats, end, &o);
+    if (claimed != NULL)
+        retain_scope_stats(diagnostics, end, run_epoch, &o, claimed);
     out->status = o.status;
     out->has_file = o.has_file;
+    out->pending = o.is_retained;
     out->counts_known = o.counts_known;
     out->records = o.records;
     out->dropped_no_free = o.dropped_no_free;
@@ -172,10 +250,11 @@ static void settle_args_dump(struct simpler_diagnostics *diagnostics,
 
 void simpler_diagnostics_settle(struct simpler_diagnostics *diagnostics,
                                 const struct simpler_device_run *run,
-                                struct simpler_run_result *result)
+                                struct simpler_export *claimed, struct simpler_run_result *result)
 {
     if ((run->enable_profiling_flag & SIMPLER_PROFILING_SCOPE_STATS) != 0)
-        settle_scope_stats(diagnostics, &result->scope_stats);
+        settle_scope_stats(diagnostics, run->run_epoch, claimed, &result->scope_stats);
     if ((run->enable_profiling_flag & SIMPLER_PROFILING_DUMP_ARGS) != 0)
         settle_args_dump(diagnostics, &result->args_dump);
+    simpler_exports_hand_over(claimed);
 }

@@ -6,8 +6,12 @@
  * The collectors of one device, each opened by the first run that asks for it
  * and kept.  What a diagnostic comes to never changes how a run ends.
  *
- * Threads: the one that runs.
+ * A worker that collects across runs leaves the rendering and writing to its
+ * exports: claim before the run is admitted, settle hands over.
+ *
+ * Threads: the one whose turn it is, but where it says otherwise.
  */
+#include "host/exports.h"
 #include "simpler/worker.h"
 #include "task/runtime.h"
 
@@ -19,21 +23,44 @@ struct simpler_diagnostics {
     struct simpler_args_dump_collector *args_dump;     /* likewise; remade for more threads */
     struct simpler_dump_config dump;                   /* its sizes, from the worker's config */
     const struct simpler_transport_ops *transport;     /* the platform's */
+    bool across_runs;                                  /* from the worker's config */
+    struct simpler_exports exports;                    /* with it */
+    /* The run whose end is not proved, 0 none: written by the thread whose turn it is, read
+     * by those that claim. */
+    _Atomic uint32_t held_epoch;
 };
 
-/* Zeroed is allowed.  The device is closed already. */
+/* SIMPLER_ENOMEM. */
+int simpler_diagnostics_init(struct simpler_diagnostics *diagnostics,
+                             const struct simpler_worker_config *config);
+
+/* Zeroed is allowed.  The device is closed already; what is left to write is written. */
 void simpler_diagnostics_fini(struct simpler_diagnostics *diagnostics);
+
+/*
+ * Any thread, before a run is admitted: *out is its export, NULL when it needs none.
+ * SIMPLER_EEXIST, SIMPLER_EBUSY: the run is refused, logged.  When the writer stands still or
+ * cannot be had the run goes without its diagnostics: they are taken out of @run, flush tells.
+ */
+int simpler_diagnostics_claim(struct simpler_diagnostics *diagnostics,
+                              struct simpler_device_run *run, const char *output_prefix,
+                              struct simpler_export **out);
+
+/* Any thread: waits for the files of the runs that have ended; the first failure of all. */
+int simpler_diagnostics_flush(struct simpler_diagnostics *diagnostics, uint64_t timeout_ns);
 
 /*
  * Before a run: puts into @run what its diagnostics need.  One that cannot be had
  * is taken out of @run and noted in @result.  SIMPLER_EINVAL: the run is refused.
+ * @claimed: what claim gave.
  */
 int simpler_diagnostics_admit(struct simpler_diagnostics *diagnostics, const char *output_prefix,
-                              struct simpler_device_run *run, struct simpler_run_result *result);
+                              const struct simpler_export *claimed, struct simpler_device_run *run,
+                              struct simpler_run_result *result);
 
 /* After it: collects, finishes the files, fills @result. */
 void simpler_diagnostics_settle(struct simpler_diagnostics *diagnostics,
                                 const struct simpler_device_run *run,
-                                struct simpler_run_result *result);
+                                struct simpler_export *claimed, struct simpler_run_result *result);
 
 #endif

@@ -29,19 +29,21 @@ static int refuse_canceled(struct simpler_run_result *out)
 static int execute(struct simpler_worker *worker, struct simpler_run *run)
 {
     struct simpler_run_result *out = run->result;
+    uint32_t runtime = run->device.runtime;
 
     /* acquire, pairs with cancel's release. */
     if (atomic_load_explicit(&run->canceled, memory_order_acquire))
         return refuse_canceled(out);
-    uint32_t runtime = run->device.runtime;
     log_sizes(&run->device);
     atomic_store_explicit(&worker->runtime, runtime, memory_order_relaxed);
     run->device.run_epoch = ++worker->run_count;
-    int rc = simpler_diagnostics_admit(&worker->diagnostics, run->output_prefix, &run->device, out);
+    int rc = simpler_diagnostics_admit(&worker->diagnostics, run->output_prefix, run->claimed,
+                                       &run->device, out);
     if (rc != 0)
         return rc;
     rc = simpler_runtimes[runtime]->execute(worker->devices[runtime], &run->device, out);
-    simpler_diagnostics_settle(&worker->diagnostics, &run->device, out);
+    simpler_diagnostics_settle(&worker->diagnostics, &run->device, run->claimed, out);
+    run->claimed = NULL;
     return rc;
 }
 
@@ -49,7 +51,21 @@ void simpler_run_take_turn(struct simpler_worker *worker, struct simpler_run *ru
 {
     memset(run->result, 0, sizeof(*run->result));
     run->result->status = execute(worker, run);
+    simpler_exports_hand_over(run->claimed);
     simpler_run_queue_end(worker->queue, run);
+}
+
+int simpler_run_admit(struct simpler_worker *worker, struct simpler_run *run)
+{
+    int rc = simpler_diagnostics_claim(&worker->diagnostics, &run->device, run->output_prefix,
+                                       &run->claimed);
+
+    if (rc != 0)
+        return rc;
+    rc = simpler_run_queue_admit(worker->queue, run);
+    if (rc != 0)
+        simpler_exports_hand_over(run->claimed);
+    return rc;
 }
 
 /* The caller is inside the worker. */
@@ -61,7 +77,7 @@ static int run_here(struct simpler_worker *worker, uint32_t handle,
 
     int rc = simpler_run_request_prepare(worker, handle, args, config, &run);
     if (rc == 0)
-        rc = simpler_run_queue_admit(worker->queue, &run);
+        rc = simpler_run_admit(worker, &run);
     if (rc != 0)
         return rc;
     simpler_run_queue_wait_turn(worker->queue, &run);

@@ -2,26 +2,9 @@
 /* One lock and one condition: few threads wait here, and each for something else. */
 #include "host/run_queue.h"
 
-#include <errno.h>
-#include <time.h>
-
 #include "base/alloc.h"
+#include "base/timed_wait.h"
 #include "host/runtimes.h"
-
-#define NS_PER_S 1000000000u
-
-/* On Linux none of these three fails. */
-static void init_waiting(struct simpler_run_queue *queue)
-{
-    pthread_condattr_t attributes;
-
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_mutex_init(&queue->lock, NULL);
-    (void)pthread_cond_init(&queue->changed, &attributes);
-    (void)pthread_cond_init(&queue->runnable, NULL);
-    (void)pthread_condattr_destroy(&attributes);
-}
 
 int simpler_run_queue_open(void *const *devices, struct simpler_run_queue **out)
 {
@@ -31,7 +14,9 @@ int simpler_run_queue_open(void *const *devices, struct simpler_run_queue **out)
         return SIMPLER_ENOMEM;
     queue->owners = 1;
     queue->devices = devices;
-    init_waiting(queue);
+    (void)pthread_mutex_init(&queue->lock, NULL);
+    simpler_timed_wait_init(&queue->changed);
+    (void)pthread_cond_init(&queue->runnable, NULL);
     *out = queue;
     return 0;
 }
@@ -208,36 +193,18 @@ void simpler_run_queue_close(struct simpler_run_queue *queue)
 
 /* ---- waiting for an end ---- */
 
-/* When @timeout_ns from now is; false: never. */
-static bool deadline(uint64_t timeout_ns, struct timespec *out)
-{
-    uint64_t ns;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, out);
-    if (__builtin_add_overflow((uint64_t)out->tv_nsec, timeout_ns, &ns))
-        return false;
-    out->tv_nsec = (long)(ns % NS_PER_S);
-    return !__builtin_add_overflow(out->tv_sec, (time_t)(ns / NS_PER_S), &out->tv_sec);
-}
-
 typedef bool condition_fn(const struct simpler_run_queue *queue, const void *what);
 
 static bool wait_for(struct simpler_run_queue *queue, condition_fn *is_true, const void *what,
                      uint64_t timeout_ns)
 {
-    struct timespec until;
-    int rc = 0;
+    struct simpler_deadline deadline = simpler_timed_wait_deadline(timeout_ns);
+    bool in_time = true;
 
     lock(queue);
+    while (in_time && !is_true(queue, what))
+        in_time = simpler_timed_wait(&queue->changed, &queue->lock, &deadline);
     bool done = is_true(queue, what);
-    bool limited = !done && deadline(timeout_ns, &until);
-    while (!done && rc != ETIMEDOUT) {
-        if (limited)
-            rc = pthread_cond_timedwait(&queue->changed, &queue->lock, &until);
-        else
-            wait(queue);
-        done = is_true(queue, what);
-    }
     unlock(queue);
     return done;
 }

@@ -27,6 +27,7 @@ enum simpler_run_state {
 };
 
 struct simpler_run_queue;
+struct simpler_export;
 
 struct simpler_run {
     struct simpler_run_queue *queue; /* a submitted run holds it */
@@ -38,6 +39,7 @@ struct simpler_run {
     atomic_bool canceled;
     struct simpler_device_run device;
     const char *output_prefix;
+    struct simpler_export *claimed;    /* of the diagnostics; NULL: none, or handed over */
     struct simpler_run_result *result; /* written by the thread that runs, before ENDED */
 };
 

@@ -121,7 +121,7 @@ static int submit(struct simpler_worker *worker, uint32_t handle,
     if (rc != 0)
         return rc;
     simpler_run_queue_hold(worker->queue);
-    rc = simpler_run_queue_admit(worker->queue, &s->run);
+    rc = simpler_run_admit(worker, &s->run);
     if (rc != 0)
         simpler_run_queue_drop(worker->queue);
     return rc;

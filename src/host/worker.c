@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/logger.h"
 #include "host/config.h"
 #include "host/worker_state.h"
@@ -45,6 +46,30 @@ static int find_platform(const struct simpler_worker_config *config,
     return 0;
 }
 
+static int check_level(const struct simpler_worker_config *config)
+{
+    uint32_t level = config->level != 0 ? config->level : 2;
+
+    if (level == 4) {
+        SIMPLER_ERROR("open: a worker of level 4 (remote) is not supported; 2 and 3 are");
+        return SIMPLER_ENOSYS;
+    }
+    if (level != 2 && level != 3) {
+        SIMPLER_ERROR("open: level is %" PRIu32 "; legal is 0 (for 2), 2 or 3", level);
+        return SIMPLER_EINVAL;
+    }
+    if (config->collect_across_runs > 1) {
+        SIMPLER_ERROR("open: collect_across_runs is %" PRIu32 "; legal is 0 or 1",
+                      config->collect_across_runs);
+        return SIMPLER_EINVAL;
+    }
+    if (config->collect_across_runs != 0 && level != 3) {
+        SIMPLER_ERROR("open: collect_across_runs needs a worker of level 3; this one has level 2");
+        return SIMPLER_EINVAL;
+    }
+    return 0;
+}
+
 /* What the collection framework can hold. */
 static int check_dump(const struct simpler_dump_config *dump)
 {
@@ -63,11 +88,13 @@ static int check_dump(const struct simpler_dump_config *dump)
     return SIMPLER_EINVAL;
 }
 
-static int acquire_all(struct simpler_worker *worker)
+static int acquire_all(struct simpler_worker *worker, const struct simpler_worker_config *config)
 {
     int rc = simpler_callable_table_init(&worker->callables);
     if (rc == 0)
         rc = simpler_device_memory_init(&worker->memory);
+    if (rc == 0)
+        rc = simpler_diagnostics_init(&worker->diagnostics, config);
     for (uint32_t i = 0; i < SIMPLER_RUNTIMES && rc == 0; i++)
         rc = simpler_runtimes[i]->open(worker->platform, &worker->devices[i]);
     if (rc == 0)
@@ -87,6 +114,8 @@ int simpler_worker_open(const struct simpler_worker_config *config, struct simpl
     config = config != NULL ? config : &defaults;
     int rc = find_platform(config, &platform);
     if (rc == 0)
+        rc = check_level(config);
+    if (rc == 0)
         rc = check_dump(&config->dump);
     if (rc != 0)
         return rc;
@@ -98,10 +127,9 @@ int simpler_worker_open(const struct simpler_worker_config *config, struct simpl
     (void)pthread_mutex_init(&worker->runner_lock, NULL);
     worker->platform = platform;
     worker->device_id = config->device_id;
-    worker->diagnostics.dump = config->dump;
     worker->diagnostics.transport = platform->transport;
     atomic_init(&worker->runtime, 0);
-    rc = acquire_all(worker);
+    rc = acquire_all(worker, config);
     if (rc != 0) {
         SIMPLER_ERROR("open: %s", simpler_status_text(rc));
         (void)simpler_worker_close(worker);
@@ -121,6 +149,7 @@ int simpler_worker_close(struct simpler_worker *worker)
     if (worker->runner_started)
         (void)pthread_join(worker->runner, NULL);
     simpler_run_queue_drop(worker->queue);
+    int rc = simpler_diagnostics_flush(&worker->diagnostics, UINT64_MAX);
     for (uint32_t i = 0; i < SIMPLER_RUNTIMES; i++)
         simpler_runtimes[i]->close(worker->devices[i]);
     simpler_diagnostics_fini(&worker->diagnostics);
@@ -128,7 +157,7 @@ int simpler_worker_close(struct simpler_worker *worker)
     simpler_callable_table_fini(&worker->callables);
     (void)pthread_mutex_destroy(&worker->runner_lock);
     simpler_alloc_free(worker);
-    return 0;
+    return rc;
 }
 
 int simpler_worker_register(struct simpler_worker *worker, const struct simpler_callable *callable,
@@ -158,6 +187,33 @@ int simpler_worker_quiesce(struct simpler_worker *worker, uint64_t timeout_ns)
     bool ended = simpler_run_queue_wait_all(worker->queue, timeout_ns);
     simpler_run_queue_leave(worker->queue);
     return ended ? 0 : SIMPLER_ETIMEDOUT;
+}
+
+/* The caller is inside the worker. */
+static int flush(struct simpler_worker *worker, uint64_t timeout_ns)
+{
+    uint64_t start = simpler_clock_ns();
+
+    if (!simpler_run_queue_wait_all(worker->queue, timeout_ns))
+        return SIMPLER_ETIMEDOUT;
+    if (timeout_ns != UINT64_MAX) {
+        uint64_t waited = simpler_clock_ns() - start;
+        timeout_ns -= waited < timeout_ns ? waited : timeout_ns;
+    }
+    return simpler_diagnostics_flush(&worker->diagnostics, timeout_ns);
+}
+
+int simpler_worker_flush_diagnostics(struct simpler_worker *worker, uint64_t timeout_ns)
+{
+    if (worker == NULL) {
+        SIMPLER_ERROR("flush_diagnostics: worker is NULL");
+        return SIMPLER_EINVAL;
+    }
+    if (!simpler_run_queue_enter(worker->queue))
+        return SIMPLER_ECANCELED;
+    int rc = flush(worker, timeout_ns);
+    simpler_run_queue_leave(worker->queue);
+    return rc;
 }
 
 uint64_t simpler_worker_progress(const struct simpler_worker *worker)

@@ -30,6 +30,8 @@ struct simpler_worker {
     bool runner_started;
 };
 
+/* run.c: claims what the diagnostics need, then waits for admission; refusals are logged. */
+int simpler_run_admit(struct simpler_worker *worker, struct simpler_run *run);
 /* run.c: the thread's turn: device and diagnostics, then the queue goes on. */
 void simpler_run_take_turn(struct simpler_worker *worker, struct simpler_run *run);
 

@@ -46,6 +46,7 @@ static int hand_over(struct simpler_prof_shard *shard, uint32_t lane,
     };
     session->client->collect(session->config.self, shard->index, &entry, place);
     shard->received += count;
+    shard->recovered += count;
     return 0;
 }
 

@@ -227,6 +227,11 @@ uint64_t simpler_prof_session_device_base(const struct simpler_prof_session *ses
     return session->region.device;
 }
 
+bool simpler_prof_session_is_mapped(const struct simpler_prof_session *session)
+{
+    return session->region.device == (uint64_t)(uintptr_t)session->region.host;
+}
+
 void *simpler_prof_session_client_block(struct simpler_prof_session *session)
 {
     return session->region.host + session->header->client_offset;
@@ -283,6 +288,7 @@ int simpler_prof_session_admit(struct simpler_prof_session *session, uint32_t ru
         (void)pthread_mutex_unlock(&shard->drain_lock);
         (void)pthread_mutex_lock(&shard->collect_lock);
         shard->received = 0;
+        shard->recovered = 0;
         shard->refused = 0;
         (void)pthread_mutex_unlock(&shard->collect_lock);
     }
@@ -380,6 +386,7 @@ static void add_received(struct simpler_prof_session *session, struct simpler_pr
         struct simpler_prof_shard *shard = &session->shards[s];
         (void)pthread_mutex_lock(&shard->collect_lock);
         out->received += shard->received;
+        out->recovered += shard->recovered;
         out->refused_epoch += shard->refused;
         (void)pthread_mutex_unlock(&shard->collect_lock);
     }

@@ -54,6 +54,7 @@ struct simpler_prof_accounting {
     uint64_t total; /* attempted on the device */
     uint64_t dropped_no_free, dropped_ready_full, dropped_other;
     uint64_t received;      /* records handed to collect for this run, recovered ones included */
+    uint64_t recovered;     /* of received: what the producers still held */
     uint64_t refused_epoch; /* records of another epoch, never imported */
 };
 
@@ -65,6 +66,8 @@ void simpler_prof_session_close(struct simpler_prof_session *session);
 
 /* Device address of the header; what set_platform_..._base gets. */
 uint64_t simpler_prof_session_device_base(const struct simpler_prof_session *session);
+/* Whether host and device share the memory. */
+bool simpler_prof_session_is_mapped(const struct simpler_prof_session *session);
 /* The collector's own block, host side. */
 void *simpler_prof_session_client_block(struct simpler_prof_session *session);
 /*

@@ -39,6 +39,7 @@ struct simpler_prof_shard {
     pthread_mutex_t collect_lock;
     bool collect_lock_ready;
     uint64_t received, refused; /* records of the admitted run, and of others */
+    uint64_t recovered;         /* of received */
     _Atomic bool busy;          /* a client's write is in the kernel */
 
     struct simpler_spsc stage;

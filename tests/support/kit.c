@@ -91,19 +91,32 @@ static void must(bool ok, const char *what)
     abort();
 }
 
-void kit_open_platform(struct kit *kit, const char *platform)
+static void open_with(struct kit *kit, const struct simpler_worker_config *config)
 {
-    struct simpler_worker_config config = SIMPLER_WORKER_CONFIG_INIT;
-    config.platform = platform;
-    must(simpler_worker_open(&config, &kit->worker) == 0, "the worker does not open");
+    must(simpler_worker_open(config, &kit->worker) == 0, "the worker does not open");
     struct simpler_callable callable = kit_callable();
     must(simpler_worker_register(kit->worker, &callable, &kit->handle) == 0,
          "the callable is refused");
 }
 
+void kit_open_platform(struct kit *kit, const char *platform)
+{
+    struct simpler_worker_config config = SIMPLER_WORKER_CONFIG_INIT;
+    config.platform = platform;
+    open_with(kit, &config);
+}
+
 void kit_open(struct kit *kit)
 {
     kit_open_platform(kit, "cpu");
+}
+
+void kit_open_across_runs(struct kit *kit)
+{
+    struct simpler_worker_config config = SIMPLER_WORKER_CONFIG_INIT;
+    config.level = 3;
+    config.collect_across_runs = 1;
+    open_with(kit, &config);
 }
 
 void kit_close(struct kit *kit)

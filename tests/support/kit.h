@@ -46,6 +46,8 @@ struct kit {
 /* Opens a worker of platform cpu and registers the callable; asserts on failure. */
 void kit_open(struct kit *kit);
 void kit_open_platform(struct kit *kit, const char *platform);
+/* A worker of level 3 that collects across runs. */
+void kit_open_across_runs(struct kit *kit);
 void kit_close(struct kit *kit);
 
 /* The kit's own callable, for tests that register it themselves. */

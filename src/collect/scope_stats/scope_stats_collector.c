@@ -18,6 +18,8 @@ struct simpler_scope_stats_collector {
     struct scope_stats_file file;
     uint32_t run_epoch;
     struct scope_stats_capacities capacities;
+    struct scope_stats_budget budget;
+    struct scope_stats_retained *retained; /* of the admitted run; NULL: it goes to file */
 };
 
 static void collect(void *self, uint32_t shard, const struct simpler_prof_ready_entry *entry,
@@ -27,8 +29,12 @@ static void collect(void *self, uint32_t shard, const struct simpler_prof_ready_
     uint32_t count = atomic_load_explicit(&buffer->count, memory_order_acquire);
 
     (void)shard;
-    simpler_scope_stats_file_append(&c->file, simpler_prof_records(buffer), count, entry->run_epoch,
-                                    entry->buffer_seq);
+    if (c->retained != NULL)
+        simpler_scope_stats_retained_append(c->retained, simpler_prof_records(buffer), count,
+                                            entry->run_epoch, entry->buffer_seq);
+    else
+        simpler_scope_stats_file_append(&c->file, simpler_prof_records(buffer), count,
+                                        entry->run_epoch, entry->buffer_seq);
 }
 
 static int acquire_all(struct simpler_scope_stats_collector *c,
@@ -38,6 +44,7 @@ static int acquire_all(struct simpler_scope_stats_collector *c,
     uint32_t records =
         config->records_per_buffer != 0 ? config->records_per_buffer : SCOPE_STATS_RECORDS;
 
+    c->budget.bytes = config->budget_bytes != 0 ? config->budget_bytes : SCOPE_STATS_BUDGET_BYTES;
     c->client = (struct simpler_prof_client){
         .name = "scope stats",
         .magic = SCOPE_STATS_MAGIC,
@@ -83,6 +90,7 @@ void simpler_scope_stats_collector_close(struct simpler_scope_stats_collector *c
         return;
     if (collector->session != NULL)
         simpler_prof_session_close(collector->session);
+    simpler_scope_stats_retained_close(collector->retained);
     simpler_scope_stats_file_fini(&collector->file);
     simpler_alloc_free(collector);
 }
@@ -93,22 +101,67 @@ simpler_scope_stats_collector_device_base(const struct simpler_scope_stats_colle
     return simpler_prof_session_device_base(collector->session);
 }
 
-int simpler_scope_stats_collector_admit(struct simpler_scope_stats_collector *collector,
-                                        uint32_t run_epoch, const char *prefix,
-                                        const struct scope_stats_capacities *capacities)
+static int admit(struct simpler_scope_stats_collector *c, uint32_t run_epoch,
+                 const struct scope_stats_capacities *capacities)
 {
     if (!capacities->known) {
         SIMPLER_ERROR("scope stats: run %" PRIu32 " is refused: its capacities are not known",
                       run_epoch);
         return SIMPLER_EINVAL;
     }
-    int rc = simpler_prof_session_admit(collector->session, run_epoch);
+    int rc = simpler_prof_session_admit(c->session, run_epoch);
     if (rc != 0)
         return rc;
-    collector->run_epoch = run_epoch;
-    collector->capacities = *capacities;
-    (void)simpler_scope_stats_file_open(&collector->file, prefix);
+    c->run_epoch = run_epoch;
+    c->capacities = *capacities;
     return 0;
+}
+
+int simpler_scope_stats_collector_admit(struct simpler_scope_stats_collector *collector,
+                                        uint32_t run_epoch, const char *prefix,
+                                        const struct scope_stats_capacities *capacities)
+{
+    int rc = admit(collector, run_epoch, capacities);
+
+    if (rc == 0)
+        (void)simpler_scope_stats_file_open(&collector->file, prefix);
+    return rc;
+}
+
+/* Where memory is shared the producer leaves its accounting in a terminal of the run's own. */
+static void want_terminals(struct simpler_scope_stats_collector *c)
+{
+    struct scope_stats_block *block = simpler_prof_session_client_block(c->session);
+
+    if (simpler_prof_session_is_mapped(c->session))
+        block->terminal_count = SCOPE_STATS_TERMINALS;
+}
+
+int simpler_scope_stats_collector_admit_retained(struct simpler_scope_stats_collector *collector,
+                                                 uint32_t run_epoch, const char *prefix,
+                                                 const struct scope_stats_capacities *capacities)
+{
+    int rc = simpler_scope_stats_retained_open(&collector->budget, run_epoch, prefix,
+                                               &collector->retained);
+
+    if (rc == 0)
+        rc = admit(collector, run_epoch, capacities);
+    if (rc != 0) {
+        simpler_scope_stats_retained_close(collector->retained);
+        collector->retained = NULL;
+        return rc;
+    }
+    want_terminals(collector);
+    return 0;
+}
+
+struct scope_stats_retained *
+simpler_scope_stats_collector_take(struct simpler_scope_stats_collector *collector)
+{
+    struct scope_stats_retained *run = collector->retained;
+
+    collector->retained = NULL;
+    return run;
 }
 
 /* Whether the device ran with the sizes that the host has admitted. */
@@ -135,15 +188,16 @@ static const char *refusal(const struct simpler_scope_stats_collector *c,
     return fits_binding(block, &c->capacities) ? NULL : "the device has other capacities";
 }
 
-static int settle_proven(struct simpler_scope_stats_collector *c,
-                         const struct simpler_prof_accounting *accounting,
-                         struct scope_stats_block *block, struct scope_stats_outcome *out)
+static uint64_t dropped(const struct simpler_prof_accounting *a)
 {
-    struct scope_stats_file *file = &c->file;
-    struct scope_stats_metadata metadata = {.fatal_known = true, .capacities = c->capacities};
-    uint64_t dropped =
-        accounting->dropped_no_free + accounting->dropped_ready_full + accounting->dropped_other;
+    return a->dropped_no_free + a->dropped_ready_full + a->dropped_other;
+}
 
+/* What both kinds of run say about a proved end. */
+static void note_accounting(const struct simpler_scope_stats_collector *c,
+                            const struct simpler_prof_accounting *accounting,
+                            struct scope_stats_block *block, struct scope_stats_outcome *out)
+{
     if (atomic_load_explicit(&block->site_cut, memory_order_relaxed) != 0)
         SIMPLER_WARN("scope stats: run %" PRIu32 " has sites whose file name is longer than %d "
                      "bytes; they are cut",
@@ -151,20 +205,36 @@ static int settle_proven(struct simpler_scope_stats_collector *c,
     out->dropped_no_free = accounting->dropped_no_free;
     out->dropped_ready_full = accounting->dropped_ready_full;
     out->dropped_too_deep = accounting->dropped_other;
-    out->counts_known =
-        accounting->known && file->lines + file->lines_refused == accounting->received;
+    out->counts_known = accounting->known;
     /* acquire: pairs with on_fatal. */
     out->fatal = atomic_load_explicit(&block->fatal_latched, memory_order_acquire) != 0;
-    metadata.fatal = out->fatal;
-    metadata.counts_known = out->counts_known;
-    metadata.dropped = dropped + file->lines_refused;
-    metadata.total = accounting->total;
+}
+
+/* ---- a run whose file is finished here ---- */
+
+static int settle_proven(struct simpler_scope_stats_collector *c,
+                         const struct simpler_prof_accounting *accounting,
+                         struct scope_stats_outcome *out)
+{
+    struct scope_stats_file *file = &c->file;
+
+    out->counts_known =
+        out->counts_known && file->lines + file->lines_refused == accounting->received;
+    struct scope_stats_metadata metadata = {
+        .fatal_known = true,
+        .fatal = out->fatal,
+        .counts_known = out->counts_known,
+        .dropped = dropped(accounting) + file->lines_refused,
+        .total = accounting->total,
+        .capacities = c->capacities,
+    };
     int write_status = file->status;
     int rc = simpler_scope_stats_file_close(file, &metadata);
     if (rc != 0)
         return rc;
     out->has_file = true;
-    return write_status != 0 || dropped != 0 || !out->counts_known ? SIMPLER_EPARTIAL : 0;
+    return write_status != 0 || dropped(accounting) != 0 || !out->counts_known ? SIMPLER_EPARTIAL
+                                                                               : 0;
 }
 
 static int settle_unproven(struct simpler_scope_stats_collector *c, uint64_t received,
@@ -196,30 +266,109 @@ static int refuse(struct simpler_scope_stats_collector *c, const char *why)
     return rc != 0 ? rc : SIMPLER_EPARTIAL;
 }
 
+static int settle_file(struct simpler_scope_stats_collector *c, bool proven, const char *why,
+                       const struct simpler_prof_accounting *accounting,
+                       struct scope_stats_outcome *out)
+{
+    int rc;
+
+    simpler_scope_stats_file_flush(&c->file);
+    if (!proven)
+        rc = settle_unproven(c, accounting->received, out);
+    else
+        rc = why != NULL ? refuse(c, why) : settle_proven(c, accounting, out);
+    if (out->has_file)
+        out->records = c->file.lines;
+    out->write_failed = c->file.lines_refused;
+    memcpy(out->path, c->file.path, sizeof(out->path));
+    return rc;
+}
+
+/* ---- a retained run ---- */
+
+/*
+ * The terminal's numbers instead of those that the next run is about to reset.  A
+ * producer that was stopped before it could leave has none; its counters stand still.
+ */
+static void use_terminal(const struct simpler_scope_stats_collector *c,
+                         struct scope_stats_block *block, struct simpler_prof_accounting *a)
+{
+    if (block->terminal_count == 0)
+        return;
+    struct scope_stats_terminal *t = &block->terminal[c->run_epoch % block->terminal_count];
+    /* acquire, pairs with T1. */
+    if (atomic_load_explicit(&t->run_epoch, memory_order_acquire) != c->run_epoch)
+        return;
+    a->total = t->total;
+    a->dropped_no_free = t->dropped_no_free;
+    a->dropped_ready_full = t->dropped_ready_full;
+    a->dropped_other = t->dropped_other;
+    bool exact = t->total != UINT32_MAX && t->dropped_no_free != UINT32_MAX &&
+                 t->dropped_ready_full != UINT32_MAX && t->dropped_other != UINT32_MAX;
+    a->known = exact && t->live_at_close == a->recovered && a->total == a->received + dropped(a);
+}
+
+/* What the file is to say, but for what the host keeps. */
+static int freeze(struct simpler_scope_stats_collector *c,
+                  const struct simpler_prof_accounting *accounting, struct scope_stats_outcome *out)
+{
+    struct scope_stats_retained *run = c->retained;
+    bool known = out->counts_known && run->received == accounting->received;
+
+    out->counts_known = known;
+    run->metadata = (struct scope_stats_metadata){
+        .fatal_known = true,
+        .fatal = out->fatal,
+        .counts_known = known,
+        .dropped = dropped(accounting),
+        .total = accounting->total,
+        .capacities = c->capacities,
+        .verdict = "partial_cut_unknown",
+        .counts_unknown = !known,
+    };
+    out->is_retained = true;
+    out->records = run->retained;
+    out->write_failed = run->received - run->retained;
+    bool whole = known && !out->fatal && dropped(accounting) == 0 && out->write_failed == 0;
+    return whole ? 0 : SIMPLER_EPARTIAL;
+}
+
+static int settle_retained(struct simpler_scope_stats_collector *c, bool proven, const char *why,
+                           const struct simpler_prof_accounting *accounting,
+                           struct scope_stats_outcome *out)
+{
+    (void)simpler_scope_stats_file_path(c->retained->prefix, out->path);
+    if (proven && why == NULL)
+        return freeze(c, accounting, out);
+    /* The collector threads are joined, or have nothing of it any more. */
+    SIMPLER_ERROR("scope stats: run %" PRIu32 " has no file: %s", c->run_epoch,
+                  proven ? why : "it is not proved that the device has ended");
+    simpler_scope_stats_retained_close(simpler_scope_stats_collector_take(c));
+    return SIMPLER_EPARTIAL;
+}
+
 int simpler_scope_stats_collector_settle(struct simpler_scope_stats_collector *collector,
                                          enum simpler_lane_end end, struct scope_stats_outcome *out)
 {
+    struct simpler_scope_stats_collector *c = collector;
+    struct scope_stats_block *block = simpler_prof_session_client_block(c->session);
     struct simpler_prof_accounting accounting = {0};
+    const char *why = NULL;
     bool proven = simpler_prof_decide(&end, 1).may_read;
-    int rc = simpler_prof_session_quiesce(collector->session, &end, &accounting);
+    int rc = simpler_prof_session_quiesce(c->session, &end, &accounting);
 
     memset(out, 0, sizeof(*out));
-    simpler_scope_stats_file_flush(&collector->file);
     out->refused_epoch = accounting.refused_epoch;
     if (proven) {
-        struct scope_stats_block *block = simpler_prof_session_client_block(collector->session);
         if (rc == 0)
-            rc = simpler_prof_session_fetch(collector->session, block, sizeof(*block));
-        const char *why = refusal(collector, block, rc, &accounting);
-        rc = why != NULL ? refuse(collector, why)
-                         : settle_proven(collector, &accounting, block, out);
-    } else {
-        rc = settle_unproven(collector, accounting.received, out);
+            rc = simpler_prof_session_fetch(c->session, block, sizeof(*block));
+        why = refusal(c, block, rc, &accounting);
+        if (why == NULL && c->retained != NULL)
+            use_terminal(c, block, &accounting);
+        if (why == NULL)
+            note_accounting(c, &accounting, block, out);
     }
-    if (out->has_file)
-        out->records = collector->file.lines;
-    out->write_failed = collector->file.lines_refused;
-    memcpy(out->path, collector->file.path, sizeof(out->path));
-    out->status = rc;
-    return rc;
+    out->status = c->retained != NULL ? settle_retained(c, proven, why, &accounting, out)
+                                      : settle_file(c, proven, why, &accounting, out);
+    return out->status;
 }

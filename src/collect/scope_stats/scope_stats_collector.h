@@ -10,9 +10,13 @@
  *     admit    a run is about to start: its number, place and capacities
  *     settle   it has ended: what can be had is collected, the file is finished
  *
+ * A run that is admitted as retained has no file at its end: settle freezes what the
+ * file is to say, and take hands the samples over to whoever writes it.
+ *
  * Threads: one caller at a time.
  */
 #include "collect/scope_stats/scope_stats_file.h"
+#include "collect/scope_stats/scope_stats_retained.h"
 #include "prof/session.h"
 
 struct simpler_scope_stats_collector;
@@ -23,12 +27,14 @@ struct scope_stats_collector_config {
     uint32_t buffers;            /* 0: SCOPE_STATS_BUFFERS */
     uint64_t backstop_ns;        /* 0: the framework's */
     uint32_t first_index;        /* of every queue; tests start near the wrap */
+    uint64_t budget_bytes;       /* of retained samples; 0: SCOPE_STATS_BUDGET_BYTES */
 };
 
 /* What a run's collection came to. */
 struct scope_stats_outcome {
     int status;        /* 0: whole; SIMPLER_EPARTIAL; SIMPLER_EIO and others: no file */
     bool has_file;     /* at path */
+    bool is_retained;  /* take gives it; it would be at path */
     bool counts_known; /* the counts of losses below */
     bool fatal;        /* a device code was latched */
     uint64_t records;  /* samples in the file */
@@ -56,6 +62,17 @@ simpler_scope_stats_collector_device_base(const struct simpler_scope_stats_colle
 int simpler_scope_stats_collector_admit(struct simpler_scope_stats_collector *collector,
                                         uint32_t run_epoch, const char *prefix,
                                         const struct scope_stats_capacities *capacities);
+
+/*
+ * The same for a retained run: its samples stay in memory, nothing on the disk is
+ * touched.  SIMPLER_ENOMEM as well.
+ */
+int simpler_scope_stats_collector_admit_retained(struct simpler_scope_stats_collector *collector,
+                                                 uint32_t run_epoch, const char *prefix,
+                                                 const struct scope_stats_capacities *capacities);
+/* After settle: the retained run, the caller's now; NULL when there is none to be written. */
+struct scope_stats_retained *
+simpler_scope_stats_collector_take(struct simpler_scope_stats_collector *collector);
 
 /* @end: how the orchestrator's lane ended.  Always fills @out; returns its status. */
 int simpler_scope_stats_collector_settle(struct simpler_scope_stats_collector *collector,

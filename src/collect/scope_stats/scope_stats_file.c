@@ -19,6 +19,7 @@
 #include "base/alloc.h"
 #include "base/compiler.h"
 #include "base/logger.h"
+#include "base/rename_new.h"
 #include "base/testpoint.h"
 
 #define BUFFER_BYTES (256u * 1024)
@@ -289,16 +290,22 @@ static int create(const char *path)
     }
 }
 
-int simpler_scope_stats_file_open(struct scope_stats_file *file, const char *prefix)
+bool simpler_scope_stats_file_path(const char *prefix, char path[SCOPE_STATS_PATH_BYTES])
+{
+    return snprintf(path, SCOPE_STATS_PATH_BYTES, "%s" DIRECTORY NAME, prefix) <
+           (int)SCOPE_STATS_PATH_BYTES;
+}
+
+static int open_file(struct scope_stats_file *file, const char *prefix, bool is_new)
 {
     char path[PARTIAL_BYTES];
 
+    file->is_new = is_new;
     file->status = 0;
     file->filled = 0;
     simpler_scope_stats_line_run(&file->format);
     file->lines = file->lines_buffered = file->lines_refused = 0;
-    if (snprintf(file->path, sizeof(file->path), "%s" DIRECTORY NAME, prefix) >=
-        (int)sizeof(file->path)) {
+    if (!simpler_scope_stats_file_path(prefix, file->path)) {
         SIMPLER_ERROR("scope stats: the path of %.64s... is too long", prefix);
         file->path[0] = '\0';
         return file->status = SIMPLER_EOVERFLOW;
@@ -314,8 +321,19 @@ int simpler_scope_stats_file_open(struct scope_stats_file *file, const char *pre
         return fail(file, "open");
     /* Before the run, so that nothing is left that could be taken for its file; and
      * a rename onto a file waits for the disk. */
-    (void)unlink(file->path);
+    if (!is_new)
+        (void)unlink(file->path);
     return reserve_first_line(file);
+}
+
+int simpler_scope_stats_file_open(struct scope_stats_file *file, const char *prefix)
+{
+    return open_file(file, prefix, false);
+}
+
+int simpler_scope_stats_file_open_new(struct scope_stats_file *file, const char *prefix)
+{
+    return open_file(file, prefix, true);
 }
 
 /* The partial file goes. */
@@ -345,6 +363,13 @@ static int write_metadata(struct scope_stats_file *file, const struct scope_stat
     return 0;
 }
 
+static int publish(const struct scope_stats_file *file, const char *partial)
+{
+    SIMPLER_TESTPOINT(SCOPE_FILE_BEFORE_PUBLISH);
+    return file->is_new ? simpler_rename_new(AT_FDCWD, partial, file->path)
+                        : rename(partial, file->path);
+}
+
 int simpler_scope_stats_file_close(struct scope_stats_file *file,
                                    const struct scope_stats_metadata *metadata)
 {
@@ -359,19 +384,20 @@ int simpler_scope_stats_file_close(struct scope_stats_file *file,
     int fd = file->fd;
     file->fd = -1;
     /* A network file system reports at close what it could not write. */
-    if (close(fd) != 0 || rename(path, file->path) != 0) {
-        int rc = fail(file, "close or rename");
-        (void)unlink(path);
-        return rc;
-    }
-    return 0;
+    if (close(fd) == 0 && publish(file, path) == 0)
+        return 0;
+    int rc = file->is_new && errno == EEXIST ? SIMPLER_EEXIST : SIMPLER_EIO;
+    (void)fail(file, "close or rename");
+    (void)unlink(path);
+    return rc;
 }
 
 int simpler_scope_stats_file_discard(struct scope_stats_file *file)
 {
     drop_partial(file);
     file->filled = 0;
-    if (file->path[0] == '\0' || unlink(file->path) == 0 || errno == ENOENT || errno == ENOTDIR)
+    if (file->is_new || file->path[0] == '\0' || unlink(file->path) == 0 || errno == ENOENT ||
+        errno == ENOTDIR)
         return 0;
     return fail(file, "removing the file of an earlier run");
 }

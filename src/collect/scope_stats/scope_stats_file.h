@@ -46,6 +46,7 @@ struct scope_stats_metadata {
 struct scope_stats_file {
     int fd;        /* -1: none is open */
     int status;    /* 0, or why nothing more is written */
+    bool is_new;   /* what is at the path stays */
     char *buffer;  /* kept from file to file */
     size_t filled; /* bytes in buffer */
     uint64_t lines_buffered;
@@ -62,11 +63,20 @@ int simpler_scope_stats_file_init(struct scope_stats_file *file);
 /* Drops a file that is still open; a zeroed struct is allowed. */
 void simpler_scope_stats_file_fini(struct scope_stats_file *file);
 
+/* Writes the final path under @prefix; false when it is too long. */
+bool simpler_scope_stats_file_path(const char *prefix, char path[SCOPE_STATS_PATH_BYTES]);
+
 /*
  * Creates the directories and the partial file.  SIMPLER_EIO, SIMPLER_EOVERFLOW
  * (the path is too long), logged; the file then refuses every line.
  */
 int simpler_scope_stats_file_open(struct scope_stats_file *file, const char *prefix);
+
+/*
+ * The same, but what is at the path is never removed: close fails with SIMPLER_EEXIST
+ * when there is something.
+ */
+int simpler_scope_stats_file_open_new(struct scope_stats_file *file, const char *prefix);
 
 /* The samples of one buffer, in their order. */
 void simpler_scope_stats_file_append(struct scope_stats_file *file,
@@ -76,12 +86,13 @@ void simpler_scope_stats_file_append(struct scope_stats_file *file,
 /* Writes what is buffered; afterwards lines and lines_refused are final. */
 void simpler_scope_stats_file_flush(struct scope_stats_file *file);
 
-/* After a flush: the metadata, the rename.  SIMPLER_EIO, logged; then there is no file. */
+/* After a flush: the metadata, the rename.  SIMPLER_EIO, SIMPLER_EEXIST (open_new), logged;
+ * then there is no file of this run. */
 int simpler_scope_stats_file_close(struct scope_stats_file *file,
                                    const struct scope_stats_metadata *metadata);
 
 /*
- * No artifact: the partial file goes, and a predecessor at the final path.
+ * No artifact: the partial file goes, and (not after open_new) a predecessor at the final path.
  * SIMPLER_EIO when that cannot be removed, logged.
  */
 int simpler_scope_stats_file_discard(struct scope_stats_file *file);

@@ -136,10 +136,34 @@ void scope_stats_on_fatal(void)
         atomic_store_explicit(&block->fatal_latched, 1, memory_order_release);
 }
 
+static uint32_t counted(const _Atomic uint32_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+/* Where the host has made room for it. */
+static void write_terminal(const struct simpler_producer *producer)
+{
+    const struct simpler_prof_state *state = producer->state;
+
+    if (block->terminal_count == 0)
+        return;
+    struct scope_stats_terminal *t = &block->terminal[producer->run_epoch % block->terminal_count];
+    t->total = counted(&state->total);
+    t->dropped_no_free = counted(&state->dropped_no_free);
+    t->dropped_ready_full = counted(&state->dropped_ready_full);
+    t->dropped_other = counted(&state->dropped_other);
+    t->live_at_close = producer->buffer != NULL ? producer->count : 0;
+    /* T1, release: pairs with the host's acquire load at the boundary. */
+    atomic_store_explicit(&t->run_epoch, producer->run_epoch, memory_order_release);
+}
+
 void scope_stats_flush(void)
 {
-    if (active != NULL)
-        simpler_producer_finish(&active->producer);
+    if (active == NULL)
+        return;
+    simpler_producer_finish(&active->producer);
+    write_terminal(&active->producer);
 }
 
 /* ---- sites ---- */

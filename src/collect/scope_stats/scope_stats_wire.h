@@ -32,7 +32,26 @@ struct scope_stats_record {
     int16_t reserved;
 };
 
-/* Written by the device once a run (capacities) or when a code is latched (fatal). */
+/*
+ * What a run's producer came to, written by the device when its orchestrator leaves and
+ * read by the host at the run's boundary.  Runs take the terminals in turn, so that the
+ * next run's producer, whose first act is to reset the counters, does not disturb it.
+ */
+struct scope_stats_terminal {
+    _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t run_epoch; /* release: the rest is its (T1) */
+    uint32_t total;
+    uint32_t dropped_no_free;
+    uint32_t dropped_ready_full;
+    uint32_t dropped_other;
+    uint32_t live_at_close; /* records in the buffer that the producer still held */
+};
+
+#define SCOPE_STATS_TERMINALS 2u
+
+/*
+ * Written by the device once a run (capacities) or when a code is latched (fatal);
+ * terminal_count by the host, before the first run.
+ */
 struct scope_stats_block {
     int32_t window_cap[SCOPE_STATS_MAX_RING_DEPTH];
     int32_t dep_pool_cap[SCOPE_STATS_MAX_RING_DEPTH];
@@ -40,7 +59,8 @@ struct scope_stats_block {
     int32_t tensormap_cap;
     _Atomic uint32_t fatal_latched;
     _Atomic uint32_t site_cut; /* a basename did not fit: the host says so once */
-    uint32_t reserved;
+    uint32_t terminal_count;   /* 0: the producer writes none */
+    struct scope_stats_terminal terminal[SCOPE_STATS_TERMINALS];
 };
 
 SIMPLER_WIRE_AT(scope_stats_record, heap_start, 32);
@@ -50,6 +70,7 @@ SIMPLER_WIRE_AT(scope_stats_record, phase, 76);
 SIMPLER_WIRE_AT(scope_stats_block, heap_cap, 32);
 SIMPLER_WIRE_AT(scope_stats_block, fatal_latched, 68);
 _Static_assert(sizeof(struct scope_stats_record) == 80, "wire layout");
-_Static_assert(sizeof(struct scope_stats_block) == 80, "wire layout");
+SIMPLER_WIRE_AT(scope_stats_block, terminal, 128);
+_Static_assert(sizeof(struct scope_stats_block) == 256, "wire layout");
 
 #endif
