@@ -80,6 +80,11 @@ inline const CoreTaskArgs &as_args(const CoreTaskArgs &args)
     return args;
 }
 
+template <std::size_t N> const CoreTaskArgs &as_args(CoreTaskArgsWithDeps<N> &args)
+{
+    return args.finalize();
+}
+
 template <class Submit> TaskOutputTensors submit(const char *function, Submit call)
 {
     simpler_task_outputs out;
@@ -90,8 +95,8 @@ template <class Submit> TaskOutputTensors submit(const char *function, Submit ca
 } // namespace detail
 
 /**
- * Submit one task to an AIC or an AIV core.  @args may be reset and used again
- * after the return;
+ * Submit one task to an AIC or an AIV core.  @args, CoreTaskArgs or CoreTaskArgsWithDeps, may
+ * be reset and used again after the return.
  * Blocks: while a ring, the pool or the map is full; it runs tasks meanwhile.
  */
 template <class Args>
@@ -113,6 +118,22 @@ TaskOutputTensors rt_submit_aiv_task(int32_t kernel_id, Args &args,
     return detail::submit("rt_submit_aiv_task", [&](simpler_task_outputs *out) {
         return SIMPLER_CALL(orch_submit_aiv_at)(detail::orch(), static_cast<uint32_t>(kernel_id),
                                                 detail::as_args(args).c(), out, file, line);
+    });
+}
+
+/**
+ * Submit a mixed task: an AIC kernel and up to two AIV kernels of one cluster, which
+ * see the same arguments.  One kernel alone is a task of its own core type.
+ */
+template <class Args>
+TaskOutputTensors rt_submit_task(const MixedKernels &kernels, Args &args,
+                                 const char *file = __builtin_FILE(), int line = __builtin_LINE())
+{
+    const simpler_mixed_kernels c = {kernels.aic_kernel_id, kernels.aiv0_kernel_id,
+                                     kernels.aiv1_kernel_id};
+    return detail::submit("rt_submit_task", [&](simpler_task_outputs *out) {
+        return SIMPLER_CALL(orch_submit_mixed_at)(detail::orch(), &c, detail::as_args(args).c(),
+                                                  out, file, line);
     });
 }
 

@@ -63,6 +63,60 @@ constexpr DepFlags operator|(DepFlags a, DepFlags b)
     return static_cast<DepFlags>(static_cast<uint8_t>(a) | static_cast<uint8_t>(b));
 }
 
+/** Comparisons of a predicate; the element stands left of the target. */
+enum class PredicateOp : uint32_t { NONE, EQ, NE, GT, LT, GE, LE };
+
+/**
+ * Whether a task runs, decided by one element when everything that it waits for
+ * is done; the task that writes the element must be one of these.  Without op,
+ * tensor or buffer the task always runs.
+ */
+struct CoreTaskPredicate {
+    struct Operand {
+        const ChipTensor *tensor = nullptr; /**< lives until the submit */
+        uint32_t ndims = 0;                 /**< the tensor's */
+        uint32_t indices[MAX_TENSOR_DIMS] = {};
+    } operand;
+    PredicateOp op = PredicateOp::NONE;
+    int64_t target = 0;
+};
+
+/** How a task is spread: blocks, and whether all of them start together. */
+class LaunchSpec
+{
+  public:
+    /** 1 to 32767 blocks; both names are the same. */
+    void set_block_num(int32_t n)
+    {
+        block_num_ = n;
+    }
+    void set_core_num(int32_t n)
+    {
+        block_num_ = n;
+    }
+    /** Every block on a core of its own, so that they may wait for each other. */
+    void set_require_sync_start(bool required)
+    {
+        sync_start_ = required;
+    }
+    int32_t block_num() const
+    {
+        return block_num_;
+    }
+    int32_t core_num() const
+    {
+        return block_num_;
+    }
+    bool require_sync_start() const
+    {
+        return sync_start_;
+    }
+
+  private:
+    int32_t block_num_ = 1;
+    bool sync_start_ = false;
+};
+
 class CoreTaskArgs
 {
   public:
@@ -73,6 +127,7 @@ class CoreTaskArgs
     CoreTaskArgs(const CoreTaskArgs &) = delete;
     CoreTaskArgs &operator=(const CoreTaskArgs &) = delete;
 
+    LaunchSpec launch_spec; /**< stays through clear and reset */
     bool has_error = false;
     const char *error_msg = nullptr; /**< one sentence on the first mistake */
 
@@ -150,6 +205,33 @@ class CoreTaskArgs
         note_error();
     }
 
+    /** A hint that a consumer may be placed before this task is done; no result depends on it. */
+    void set_allow_early_resolve(bool allowed)
+    {
+        simpler_task_args_set_allow_early_resolve(&c_, allowed);
+    }
+    /** The task runs only if the predicate, which is copied, holds. */
+    void set_predicate(const CoreTaskPredicate &predicate)
+    {
+        const CoreTaskPredicate::Operand &operand = predicate.operand;
+        simpler_predicate c{};
+        c.tensor = reinterpret_cast<const simpler_tensor *>(operand.tensor);
+        std::memcpy(c.index, operand.indices, sizeof(c.index));
+        c.op = static_cast<uint32_t>(predicate.op);
+        c.target = predicate.target;
+        if (operand.tensor != nullptr && operand.ndims != operand.tensor->ndims)
+            set_error(SIMPLER_ARGS_PREDICATE, 0);
+        else
+            simpler_task_args_set_predicate(&c_, &c);
+        note_error();
+    }
+    /** Counts the task in timing slot 0 to 15 of the run's result; -1: in none. */
+    void set_task_timing_slot(int32_t slot)
+    {
+        simpler_task_args_set_task_timing_slot(&c_, slot);
+        note_error();
+    }
+
     /**
      * Selects arguments for the args dump: tensors, create-infos and scalar
      * lvalues that were added before; without arguments all that were added.
@@ -197,8 +279,11 @@ class CoreTaskArgs
         error_msg = nullptr;
     }
 
+    /* As the C API takes them, the launch spec of now included. */
     const simpler_task_args *c() const
     {
+        simpler_task_args_set_block_num(&c_, launch_spec.block_num());
+        simpler_task_args_set_require_sync_start(&c_, launch_spec.require_sync_start());
         return &c_;
     }
 
@@ -252,7 +337,83 @@ class CoreTaskArgs
             error_msg = text;
     }
 
-    simpler_task_args c_;
+    mutable simpler_task_args c_;
+};
+/**
+ * Arguments with room for their own explicit dependencies.
+ */
+template <std::size_t N = 16> class CoreTaskArgsWithDeps : private CoreTaskArgs
+{
+    static_assert(N > 0 && N <= UINT32_MAX, "room for at least one dependency");
+
+  public:
+    using CoreTaskArgs::add_inout;
+    using CoreTaskArgs::add_input;
+    using CoreTaskArgs::add_no_dep;
+    using CoreTaskArgs::add_output;
+    using CoreTaskArgs::add_scalar;
+    using CoreTaskArgs::add_scalars;
+    using CoreTaskArgs::add_scalars_i32;
+    using CoreTaskArgs::copy_scalars_from;
+    using CoreTaskArgs::dump;
+    using CoreTaskArgs::error_msg;
+    using CoreTaskArgs::has_error;
+    using CoreTaskArgs::launch_spec;
+    using CoreTaskArgs::scalar_count;
+    using CoreTaskArgs::set_allow_early_resolve;
+    using CoreTaskArgs::set_predicate;
+    using CoreTaskArgs::set_task_timing_slot;
+    using CoreTaskArgs::tensor_count;
+
+    /** The task runs after the others, whose outputs stay until it is done. */
+    template <class... Id> void add_dep(Id... ids)
+    {
+        static_assert((std::is_convertible_v<Id, TaskId> && ...), "add_dep takes task ids");
+        (add_one(ids, DepFlags::WAIT | DepFlags::RETAIN), ...);
+    }
+    /** The task runs after the others, no more. */
+    template <class... Id> void add_dep_wait(Id... ids)
+    {
+        static_assert((std::is_convertible_v<Id, TaskId> && ...), "add_dep_wait takes task ids");
+        (add_one(ids, DepFlags::WAIT), ...);
+    }
+    uint32_t dep_count() const
+    {
+        return count_;
+    }
+    void clear()
+    {
+        CoreTaskArgs::clear();
+        count_ = 0;
+    }
+    void reset()
+    {
+        CoreTaskArgs::reset();
+        count_ = 0;
+    }
+
+    /* The arguments as a submit takes them; may be called again after more adds. */
+    CoreTaskArgs &finalize()
+    {
+        set_dependencies(nullptr, 0);
+        set_dependencies_with_kinds(ids_, kinds_, count_);
+        return *this;
+    }
+
+  private:
+    void add_one(TaskId id, DepFlags kind)
+    {
+        if (count_ == N) {
+            set_error(SIMPLER_ARGS_TOO_MANY_DEPS, count_);
+            return;
+        }
+        ids_[count_] = id;
+        kinds_[count_++] = kind;
+    }
+
+    TaskId ids_[N];
+    DepFlags kinds_[N];
+    uint32_t count_ = 0;
 };
 } // namespace SIMPLER_CPP_NAMESPACE
 } // namespace simpler

@@ -12,18 +12,13 @@
  */
 #include <exception>
 
+#include "simpler/cpp_bind.hpp"
+#include "simpler/cpp_graph.hpp"
 #include "simpler/cpp_kernel.hpp"
 #include "simpler/cpp_orch.hpp"
 #include "simpler/simpler.h"
 
-#if SIMPLER_VIA_TABLE
-extern "C" __attribute__((visibility("default"), used)) inline void
-framework_bind_runtime(const simpler_binding *binding)
-{
-    simpler::detail::bound_ops.store(binding->ops, std::memory_order_relaxed);
-    simpler::detail::bind(binding->orch);
-}
-#else
+#if !SIMPLER_VIA_TABLE
 namespace simpler
 {
 inline namespace SIMPLER_CPP_NAMESPACE

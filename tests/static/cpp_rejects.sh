@@ -62,6 +62,12 @@ rejects 'give lvalues' 'args.dump(scale + 1);'
 rejects 'dump selects ChipTensors' 'args.dump(big);'
 rejects 'dump selects ChipTensors' 'args.dump(id);'
 
+accepts 'CoreTaskArgsWithDeps<2> two; two.add_dep(id, id); two.add_dep_wait(id); two.add_input(x); (void)rt_submit_task(MixedKernels{}, two);'
+rejects 'add_dep takes task ids' 'CoreTaskArgsWithDeps<> deps; deps.add_dep(7);'
+rejects 'inaccessible' 'CoreTaskArgsWithDeps<> deps; (void)alloc_tensors(deps);'
+rejects 'give lvalues' 'GraphTaskArgs graph; graph.add_input(make());'
+rejects 'ChipTensors' 'GraphTaskArgs graph; graph.add_output(info);'
+
 accepts 'CoreTaskArgs other; other.copy_scalars_from(args, 0, 1);'
 rejects 'deleted' 'CoreTaskArgs other(args);'
 rejects 'deleted' 'CoreTaskArgs other; other = args;'

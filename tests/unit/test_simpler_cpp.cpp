@@ -344,6 +344,80 @@ void test_dump(void **)
 #endif
 }
 
+void test_launch_and_more(void **)
+{
+    CoreTaskArgs args;
+    assert_int_equal(args.c()->extra, 0);
+    args.launch_spec.set_block_num(7);
+    args.launch_spec.set_require_sync_start(true);
+    args.set_task_timing_slot(15);
+    args.set_allow_early_resolve(true);
+    assert_int_equal(args.c()->block_num, 7);
+    assert_int_equal(args.c()->extra, SIMPLER_EXTRA_BLOCKS | SIMPLER_EXTRA_SYNC_START |
+                                          SIMPLER_EXTRA_TIMING | SIMPLER_EXTRA_EARLY_RESOLVE);
+    args.reset(); // the launch spec stays
+    args.launch_spec.set_core_num(9);
+    assert_int_equal(args.c()->block_num, 9);
+    assert_int_equal(args.c()->extra, SIMPLER_EXTRA_BLOCKS | SIMPLER_EXTRA_SYNC_START);
+    args.set_task_timing_slot(16);
+    assert_true(args.has_error);
+
+    const ChipTensor x = make_tensor_external(data, &N, 1);
+    CoreTaskPredicate predicate;
+    predicate.operand.tensor = &x;
+    predicate.operand.ndims = 1;
+    predicate.operand.indices[0] = 4;
+    predicate.op = PredicateOp::LE;
+    predicate.target = -2;
+    CoreTaskArgs guarded;
+    guarded.set_predicate(predicate);
+    simpler_predicate c{};
+    if (!guarded.has_error)
+        c = guarded.c()->predicate;
+    assert_ptr_equal(c.tensor, &x);
+    assert_true(c.index[0] == 4 && c.op == SIMPLER_PREDICATE_LE && c.target == -2);
+    predicate.operand.ndims = 2;
+    guarded.set_predicate(predicate);
+    assert_true(guarded.has_error);
+    CoreTaskArgs always;
+    always.set_predicate(CoreTaskPredicate{});
+    assert_int_equal(always.c()->extra & SIMPLER_EXTRA_PREDICATE, 0);
+}
+
+void test_dependencies(void **)
+{
+    TaskId ids[3];
+    for (uint64_t i = 0; i < 3; i++)
+        ids[i].raw = i;
+    CoreTaskArgsWithDeps<2> args;
+    args.add_dep(ids[0]);
+    for (int again = 0; again < 2; again++) { // can be submitted again
+        const CoreTaskArgs &bound = args.finalize();
+        assert_int_equal(bound.c()->dependency_count, 1 + again);
+        assert_int_equal(bound.c()->dependency_kind[0], SIMPLER_DEP_WAIT | SIMPLER_DEP_RETAIN);
+        if (again == 0)
+            args.add_dep_wait(ids[1]);
+        else
+            assert_int_equal(bound.c()->dependency_kind[1], SIMPLER_DEP_WAIT);
+    }
+    args.add_dep(ids[2]);
+    assert_true(args.has_error);
+    CoreTaskArgs twice;
+    twice.set_dependencies(ids, 3);
+    twice.set_dependencies(nullptr, 0);
+    twice.set_dependencies(ids, 2);
+    assert_false(twice.has_error);
+    twice.set_dependencies(ids, 2);
+    assert_true(twice.has_error);
+    const DepFlags kinds[] = {DepFlags::WAIT, DepFlags::WAIT | DepFlags::RETAIN};
+    CoreTaskArgs with_kinds;
+    with_kinds.set_dependencies_with_kinds(ids, kinds, 2);
+    assert_int_equal(with_kinds.c()->dependency_kind[1], 3);
+    with_kinds.reset();
+    with_kinds.set_dependencies_with_kinds(ids, nullptr, 2);
+    assert_true(with_kinds.has_error);
+}
+
 // Views are those of tensor.h, with manual_dep as asked for.
 void test_views(void **)
 {
@@ -374,10 +448,16 @@ void test_views(void **)
 int main()
 {
     const CMUnitTest tests[] = {
-        cmocka_unit_test(test_graph),    cmocka_unit_test(test_scopes_and_data),
-        cmocka_unit_test(test_fatal),    cmocka_unit_test(test_exception),
-        cmocka_unit_test(test_mistakes), cmocka_unit_test(test_scalars),
-        cmocka_unit_test(test_dump),     cmocka_unit_test(test_views),
+        cmocka_unit_test(test_graph),
+        cmocka_unit_test(test_scopes_and_data),
+        cmocka_unit_test(test_fatal),
+        cmocka_unit_test(test_exception),
+        cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_scalars),
+        cmocka_unit_test(test_launch_and_more),
+        cmocka_unit_test(test_dependencies),
+        cmocka_unit_test(test_dump),
+        cmocka_unit_test(test_views),
     };
     simpler_log_set_level(SIMPLER_LOG_NONE);
     return cmocka_run_group_tests(tests, open_worker, close_worker);
