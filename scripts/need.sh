@@ -30,9 +30,9 @@ for group in "$@"; do
         want program make make
         want program cmake cmake
         want program pkg-config pkg-config
+        want header jansson.h libjansson-dev
         ;;
     test)
-        want header jansson.h libjansson-dev
         want header cmocka.h libcmocka-dev
         want file /usr/bin/python3 python3
         ;;

@@ -32,6 +32,7 @@ int simpler_commands_usage_error(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 extern const struct simpler_command simpler_cmd_run;
+extern const struct simpler_command simpler_cmd_build;
 extern const struct simpler_command simpler_cmd_info;
 extern const struct simpler_command simpler_cmd_scope_stats_plot;
 extern const struct simpler_command simpler_cmd_help;

@@ -20,8 +20,9 @@
 const char simpler_run_options_help[] =
     "usage: simpler run SCENE [OPTIONS]\n"
     "\n"
-    "SCENE is the path of a shared object or a name that is found in the directory\n"
-    "`scenes` beside the program or in build/scenes (`simpler info` lists them).\n"
+    "SCENE is the path of a shared object, a name that is found in the directory\n"
+    "`scenes` beside the program or in build/scenes (`simpler info` lists them), or a\n"
+    "directory of C++ sources with a scene.json (`simpler help build`).\n"
     "\n"
     "what to run\n"
     "  --case NAME            this case alone; may be repeated (default: all)\n"

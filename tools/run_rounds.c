@@ -46,6 +46,19 @@ static bool check_golden(const struct simpler_run_summary *s, struct simpler_sce
     return rc == 0;
 }
 
+/* A run that had to fail. */
+static bool is_expected(int expected, int status, struct round_outcome *out)
+{
+    const bool met = status == expected;
+
+    out->golden = met           ? SIMPLER_GOLDEN_SKIPPED
+                  : status == 0 ? SIMPLER_GOLDEN_WRONG
+                                : SIMPLER_GOLDEN_NOT_REACHED;
+    (void)snprintf(out->golden_message, sizeof(out->golden_message), "the run must end with %s%s",
+                   simpler_status_name(expected), met ? " and did" : "");
+    return met;
+}
+
 /* Returns whether the round passed. */
 static bool run_prepared(const struct simpler_run_summary *s, struct simpler_scene_run *run,
                          uint32_t handle, const struct simpler_call_config *config,
@@ -60,6 +73,8 @@ static bool run_prepared(const struct simpler_run_summary *s, struct simpler_sce
     simpler_run_watch_end();
     complete_message(&out->result, rc);
     simpler_run_diagnostics_make(&out->diagnostics, &out->result);
+    if (run->scene_case->expected_status != 0)
+        return is_expected(run->scene_case->expected_status, rc, out);
     if (rc != 0)
         return false;
     return check_golden(s, run, label, out) && out->result.stats.unordered_pairs == 0;

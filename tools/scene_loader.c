@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A scene that is named without a slash and without ".so" is looked for in
- * `scenes` beside the program, then in build/scenes of the working directory.
+ * `scenes` beside the program, then in build/scenes of the working directory; else
+ * it may be a directory of sources (scene_dir.h).
  */
 #include "scene_loader.h"
 
@@ -15,6 +16,7 @@
 
 #include "commands.h"
 #include "nearest.h"
+#include "scene_dir.h"
 
 #define SUFFIX ".so"
 
@@ -165,7 +167,12 @@ static const char *fault_of(const struct simpler_scene *scene)
 int simpler_scene_loader_open(const char *scene, const struct simpler_scene **out, char *path,
                               size_t path_bytes)
 {
-    if (!find_file(scene, path, path_bytes))
+    bool found_file = find_file(scene, path, path_bytes);
+    if (simpler_scene_dir_is(found_file ? path : scene)) {
+        (void)snprintf(path, path_bytes, "%s", scene);
+        return simpler_scene_dir_open("run", scene, out);
+    }
+    if (!found_file)
         return unknown_scene(scene);
     if (access(path, R_OK) != 0)
         return simpler_commands_usage_error("run", "%s cannot be read", path);

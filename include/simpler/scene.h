@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /** Goes up when a struct that a scene is built with changes its layout. */
-#define SIMPLER_SCENE_ABI 4
+#define SIMPLER_SCENE_ABI 5
 
 /** A number that the user may set with --param NAME=VALUE. */
 struct simpler_scene_param {
@@ -36,6 +36,9 @@ struct simpler_scene_case {
     int manual;            /**< 1: runs only with --manual include or only */
     struct simpler_call_config config;
     const struct simpler_scene_value *params; /**< ends with name NULL; NULL: none */
+    /** The status that the run must end with; 0: it passes.  A run that fails as expected
+     *  is right, and check is not called. */
+    int expected_status;
 };
 
 /** One execution of one case, from prepare to finish. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Edges lie in the consumer's slot, those beyond eight in the ring's pool; each
- * counts as one entry against the pool's capacity.  A consumer is linked with a
- * bias on its count, so that it cannot become ready half-wired.
+ * counts as one entry against the pool's capacity.  A shared consumer is
+ * linked with a bias on its count, so that it cannot become ready half-wired; a
+ * private one with plain stores.
  */
 #include "tmr/linking.h"
 
@@ -67,8 +68,8 @@ static void give_edge_back(struct simpler_orch *orch, struct simpler_task_slot *
 }
 
 /* False when the producer is done. */
-static bool link_producer(struct simpler_orch *orch, struct simpler_task_slot *self,
-                          struct simpler_task_slot *producer)
+static bool link_shared(struct simpler_orch *orch, struct simpler_task_slot *self,
+                        struct simpler_task_slot *producer)
 {
     if (is_closed(producer)) {
         poison(self, producer);
@@ -91,6 +92,21 @@ static bool link_producer(struct simpler_orch *orch, struct simpler_task_slot *s
     return true;
 }
 
+static bool link_private(struct simpler_orch *orch, struct simpler_task_slot *self,
+                         struct simpler_task_slot *producer)
+{
+    uint32_t head = atomic_load_explicit(&producer->fanout, memory_order_relaxed);
+    if (head == SIMPLER_LINK_CLOSED) {
+        poison(self, producer);
+        return false;
+    }
+    uint32_t *next;
+    uint32_t link = take_edge(orch, self, &next);
+    *next = head;
+    atomic_store_explicit(&producer->fanout, link, memory_order_relaxed);
+    return true;
+}
+
 /*
  * Room for the pending edges, or the status of a run that has failed: then they
  * are dropped, for nothing will run any more.
@@ -105,14 +121,16 @@ static int reserve_edges(struct simpler_orch *orch, const struct simpler_task_sl
         if (!is_closed(&orch->device->table.slot[orch->pending[i]]))
             unfinished++;
     }
+    /* The wait may have shared private producers: link as to shared ones. */
+    orch->self_shared = true;
     int status = simpler_admission_wait_edges(orch, self->ring, unfinished);
     if (status != 0)
         orch->pending_count = 0;
     return status;
 }
 
-/* The references that producers hold. */
-static int32_t link_pending(struct simpler_orch *orch, struct simpler_task_slot *self)
+/* Links a shared task; the references that producers hold. */
+static int32_t link_pending_shared(struct simpler_orch *orch, struct simpler_task_slot *self)
 {
     int32_t linked = 0;
 
@@ -120,7 +138,7 @@ static int32_t link_pending(struct simpler_orch *orch, struct simpler_task_slot 
         return 0;
     atomic_store_explicit(&self->fanin, SIMPLER_FANIN_BIAS, memory_order_relaxed);
     for (uint32_t i = 0; i < orch->pending_count; i++)
-        linked += link_producer(orch, self, &orch->device->table.slot[orch->pending[i]]);
+        linked += link_shared(orch, self, &orch->device->table.slot[orch->pending[i]]);
     return linked;
 }
 
@@ -163,6 +181,8 @@ void simpler_linking_note(struct simpler_orch *orch, uint64_t id, uint8_t kinds)
         poison(self, producer);
         return;
     }
+    if (local < ring->private_from)
+        orch->self_shared = true;
     orch->pending[orch->pending_count++] = number;
 }
 
@@ -200,7 +220,7 @@ static void help(struct simpler_orch *orch)
     struct simpler_thread *thread = orch->thread;
     uint32_t number;
 
-    if (orch->never_solo ||
+    if (orch->never_private ||
         simpler_ready_queue_count(&thread->queue) < orch->device->thread_count ||
         simpler_ready_queue_try_take(&thread->queue, &number, 1, false) == 0)
         return;
@@ -208,12 +228,14 @@ static void help(struct simpler_orch *orch)
     simpler_scheduler_expose(thread);
 }
 
-static void share(struct simpler_orch *orch, struct simpler_task_slot *self, uint32_t number,
-                  bool is_short)
+static void finish_shared(struct simpler_orch *orch, struct simpler_task_slot *self,
+                          uint32_t number, uint32_t estimate)
 {
-    orch->settled = false;
-    int32_t linked = link_pending(orch, self);
+    /* A private producer is finished first: a shared task has shared producers alone. */
+    simpler_solo_run(orch);
+    int32_t linked = link_pending_shared(orch, self);
     note_edges(orch, self, linked);
+    orch->ring[self->ring].private_from = self->id + 1;
     SIMPLER_TESTPOINT(LINK_BEFORE_READY);
     if (orch->pending_count != 0) {
         int32_t bias = SIMPLER_FANIN_BIAS - linked;
@@ -222,7 +244,7 @@ static void share(struct simpler_orch *orch, struct simpler_task_slot *self, uin
         if (atomic_fetch_sub_explicit(&self->fanin, bias, memory_order_acq_rel) != bias)
             return;
     }
-    if (is_short) {
+    if (estimate < simpler_handover_threshold(orch->device) && !orch->never_private) {
         run_short(orch, number);
         return;
     }
@@ -230,18 +252,34 @@ static void share(struct simpler_orch *orch, struct simpler_task_slot *self, uin
     help(orch);
 }
 
+static void finish_private(struct simpler_orch *orch, struct simpler_task_slot *self,
+                           uint32_t number)
+{
+    int32_t linked = 0;
+
+    for (uint32_t i = 0; i < orch->pending_count; i++)
+        linked += link_private(orch, self, &orch->device->table.slot[orch->pending[i]]);
+    note_edges(orch, self, linked);
+    atomic_store_explicit(&self->fanin, linked, memory_order_relaxed);
+    if (linked == 0)
+        simpler_solo_push(orch, number);
+    if (++orch->private_count == SIMPLER_PRIVATE_BATCH)
+        simpler_solo_run(orch);
+}
+
 int simpler_linking_finish(struct simpler_orch *orch, uint32_t number)
 {
     struct simpler_task_slot *self = &orch->device->table.slot[number];
-    bool is_short = self->shape != SIMPLER_SHAPE_LAUNCH &&
-                    simpler_handover_estimate(orch->device, self) < orch->solo_below_ns;
+    uint32_t estimate = simpler_handover_estimate(orch->device, self);
     int status = 0;
 
     if (orch->pending_count != 0)
         status = reserve_edges(orch, self);
-    if (is_short && orch->pending_count == 0)
-        simpler_solo_run(orch, number);
+
+    if (orch->self_shared || orch->never_private ||
+        (!orch->all_private && estimate >= simpler_handover_threshold(orch->device)))
+        finish_shared(orch, self, number, estimate);
     else
-        share(orch, self, number, is_short);
+        finish_private(orch, self, number);
     return status;
 }

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The thirty directories of tests/corpus, as they are, build and run right: on cpu, and
+# with one thread a core on a2a3sim; where a manifest allows neither, on a5sim.
+# What a scene says of orchestrations (SY-05) is said here by somebody else's sources.
+# ctest: TIMEOUT 900
+source "$(dirname "$0")/../support/scene.sh"
+unset SIMPLER_RING_TASK_WINDOW SIMPLER_RING_HEAP SIMPLER_RING_DEP_POOL SIMPLER_TENSORMAP CXX CXXFLAGS
+export SIMPLER_CACHE_DIR=$work/cache
+/usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo "SKIP: no numpy for the goldens"; exit 77; }
+
+# Whether a manifest, as a whole, may run on a platform.
+allows() {
+    /usr/bin/python3 -c 'import json, sys
+m = json.load(open(sys.argv[1] + "/scene.json"))
+sys.exit(sys.argv[2] not in m.get("platform", [sys.argv[2]]))' "$1" "$2"
+}
+# The runtime, unless this build does not have it: then the default one has to do.
+runtime() {
+    local name
+    name=$(/usr/bin/python3 -c 'import json, sys
+print(json.load(open(sys.argv[1] + "/scene.json")).get("runtime", ""))' "$1")
+    [ -z "$name" ] || "$SIMPLER" info | grep -q "^  $name " || echo --runtime tensormap_and_ringbuffer
+}
+
+count=0
+for dir in "$SOURCE_DIR"/tests/corpus/[0-9][0-9]_*; do
+    runs=0
+    if allows "$dir" cpu; then
+        ends 0 ': passed on' "$dir" $(runtime "$dir")
+        runs=1
+    fi
+    if allows "$dir" a2a3sim; then
+        ends 0 ': passed on' "$dir" -p a2a3sim --exec threads $(runtime "$dir")
+        runs=1
+    fi
+    if [ $runs = 0 ]; then
+        ends 0 ': passed on' "$dir" -p a5sim $(runtime "$dir")
+    fi
+    count=$((count + 1))
+done
+[ $count -ge 30 ] || fail "only $count directories"
+echo "$count directories"

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One compiler process a source, as many as there are CPUs.  Each writes beside
+ * the cache's files under a name with this process's id.
+ */
+#include "unit_build.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "simpler/info.h"
+
+extern char **environ;
+
+#define MAX_WORDS  256
+#define TEXT_BYTES 16384
+
+/* A command line: words in one block of text. */
+struct words {
+    char *word[MAX_WORDS + 1];
+    size_t count;
+    char text[TEXT_BYTES];
+    size_t used;
+    bool full;
+};
+
+struct job {
+    struct simpler_unit *unit;
+    struct simpler_content_hash key;
+    char fresh[SIMPLER_CACHE_PATH + 32];
+    char depfile[SIMPLER_CACHE_PATH + 40];
+    char log[SIMPLER_CACHE_PATH + 40];
+    pid_t pid;
+};
+
+static void add_word(struct words *w, const char *head, const char *tail)
+{
+    size_t bytes = strlen(head) + strlen(tail) + 1;
+
+    if (w->count == MAX_WORDS || bytes > sizeof(w->text) - w->used) {
+        w->full = true;
+        return;
+    }
+    w->word[w->count] = w->text + w->used;
+    (void)snprintf(w->word[w->count++], bytes, "%s%s", head, tail);
+    w->word[w->count] = NULL;
+    w->used += bytes;
+}
+
+/* The words of an environment variable, blanks between. */
+static void add_variable(struct words *w, const char *name, const char *otherwise)
+{
+    const char *value = getenv(name);
+    char word[1024];
+
+    if (value == NULL || value[strspn(value, " ")] == '\0')
+        value = otherwise;
+    while (*(value += strspn(value, " ")) != '\0') {
+        size_t length = strcspn(value, " ");
+        (void)snprintf(word, sizeof(word), "%.*s", (int)length, value);
+        add_word(w, word, "");
+        value += length;
+    }
+}
+
+/* Where the public headers are: beside an installed program, else in the tree it was built from. */
+static void add_headers(struct words *w)
+{
+    char program[PATH_MAX], path[PATH_MAX + 64];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
+    program[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(program, '/');
+    if (slash != NULL)
+        *slash = '\0';
+    (void)snprintf(path, sizeof(path), "%s/../include/simpler/compat", program);
+    if (access(path, F_OK) == 0) {
+        add_word(w, "-I", path);
+        (void)snprintf(path, sizeof(path), "%s/../include", program);
+        add_word(w, "-I", path);
+        return;
+    }
+    add_word(w, "-I", SIMPLER_SOURCE_DIR "/compat");
+    add_word(w, "-I", SIMPLER_SOURCE_DIR "/include");
+}
+
+#define TEXT_OF_(x) #x
+#define TEXT_OF(x)  TEXT_OF_(x)
+
+static void make_command(struct words *w, const struct simpler_unit *unit)
+{
+    static const char *const flags[] = {"-std=gnu++17",
+                                        "-O2",
+                                        "-fPIC",
+                                        "-shared",
+                                        "-fvisibility-inlines-hidden",
+                                        "-ffp-contract=off",
+                                        "-pthread",
+                                        "-Wl,-z,defs",
+                                        "-DSIMPLER_VIA_TABLE=1",
+                                        "-D__gm__=",
+                                        "-D__aicore__=",
+                                        "-DSIMPLER_DFX=" TEXT_OF(SIMPLER_DFX)};
+
+    memset(w, 0, offsetof(struct words, text));
+    w->used = 0;
+    w->full = false;
+    add_variable(w, "CXX", "c++");
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+        add_word(w, flags[i], "");
+    for (size_t i = 0; i < unit->include_dir_count; i++)
+        add_word(w, "-I", unit->include_dirs[i]);
+    add_headers(w);
+    if (unit->entry != NULL) {
+        add_word(w, "-include", "");
+        add_word(w, "simpler/cpp_kernel_entry.hpp", "");
+        add_word(w, "-DSIMPLER_KERNEL_ENTRY=", unit->entry);
+    }
+    add_variable(w, "CXXFLAGS", "");
+    add_word(w, unit->source, "");
+}
+
+/* A compiler is known by its file: a new version is another size or time. */
+static void hash_compiler(struct simpler_content_hash *hash, const char *name)
+{
+    const char *path = getenv("PATH");
+    char file[PATH_MAX];
+    struct stat info;
+
+    if (strchr(name, '/') != NULL)
+        path = NULL;
+    while (path != NULL && *path != '\0') {
+        size_t length = strcspn(path, ":");
+        (void)snprintf(file, sizeof(file), "%.*s/%s", (int)length, path, name);
+        if (access(file, X_OK) == 0) {
+            name = file;
+            break;
+        }
+        path += length + (path[length] == ':');
+    }
+    if (stat(name, &info) != 0)
+        return;
+    simpler_content_hash_string(hash, name);
+    simpler_content_hash_bytes(hash, &info.st_size, sizeof(info.st_size));
+    simpler_content_hash_bytes(hash, &info.st_mtim, sizeof(info.st_mtim));
+}
+
+static bool hash_unit(struct simpler_content_hash *key, const struct words *w,
+                      const struct simpler_unit *unit)
+{
+    char directory[PATH_MAX];
+
+    simpler_content_hash_init(key);
+    hash_compiler(key, w->word[0]);
+    /* Relative paths are part of messages and of __FILE__. */
+    simpler_content_hash_string(key, getcwd(directory, sizeof(directory)) != NULL ? directory : "");
+    for (size_t i = 0; i < w->count; i++)
+        simpler_content_hash_string(key, w->word[i]);
+    return simpler_content_hash_file(key, unit->source);
+}
+
+/* 0 or an errno. */
+static int start(struct job *job, struct words *w, const char *dir, size_t index)
+{
+    posix_spawn_file_actions_t actions;
+
+    (void)snprintf(job->fresh, sizeof(job->fresh), "%s/.%d.%zu", dir, (int)getpid(), index);
+    (void)snprintf(job->depfile, sizeof(job->depfile), "%s.d", job->fresh);
+    (void)snprintf(job->log, sizeof(job->log), "%s.log", job->fresh);
+    add_word(w, "-o", "");
+    add_word(w, job->fresh, "");
+    add_word(w, "-MD", "");
+    add_word(w, "-MF", "");
+    add_word(w, job->depfile, "");
+    if (isatty(STDERR_FILENO))
+        add_word(w, "-fdiagnostics-color=always", "");
+    if (w->full)
+        return E2BIG;
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return ENOMEM;
+    int failed = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, job->log,
+                                                  O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    if (failed == 0)
+        failed = posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+    if (failed == 0)
+        failed = posix_spawnp(&job->pid, w->word[0], &actions, NULL, w->word, environ);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    return failed;
+}
+
+/* What the compiler said, byte for byte. */
+static void show_log(const char *path)
+{
+    char block[4096];
+    FILE *log = fopen(path, "r");
+    size_t n;
+
+    while (log != NULL && (n = fread(block, 1, sizeof(block), log)) > 0)
+        (void)fwrite(block, 1, n, stderr);
+    if (log != NULL)
+        (void)fclose(log);
+    (void)unlink(path);
+}
+
+static bool finish(const char *command, struct job *job, const char *dir, int status)
+{
+    show_log(job->log);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        int failed =
+            simpler_unit_cache_store(dir, &job->key, job->fresh, job->depfile, job->unit->object);
+        if (failed == 0)
+            return true;
+        (void)fprintf(stderr, "simpler %s: the object of %s cannot be kept in %s: %s\n", command,
+                      job->unit->source, dir, strerror(failed));
+        return false;
+    }
+    (void)unlink(job->fresh);
+    (void)unlink(job->depfile);
+    if (WIFSIGNALED(status))
+        (void)fprintf(stderr, "simpler %s: the compiler of %s was ended by signal %d\n", command,
+                      job->unit->source, WTERMSIG(status));
+    return false;
+}
+
+/* Waits for one of the jobs that run; whether it compiled. */
+static bool reap(const char *command, struct job *jobs, size_t count, const char *dir)
+{
+    int status;
+    pid_t pid = waitpid(-1, &status, 0);
+
+    for (size_t i = 0; i < count; i++) {
+        if (pid < 0 && errno != EINTR)
+            jobs[i].pid = 0; /* there is none left to wait for */
+        else if (pid > 0 && jobs[i].pid == pid) {
+            jobs[i].pid = 0;
+            return finish(command, &jobs[i], dir, status);
+        }
+    }
+    return pid > 0 || errno == EINTR;
+}
+
+static size_t count_running(const struct job *jobs, size_t count)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++)
+        n += jobs[i].pid != 0;
+    return n;
+}
+
+/* Finds the unit in the cache or starts its compiler; false when it can do neither. */
+static bool begin(const char *command, struct job *job, const char *dir, size_t index)
+{
+    static struct words w;
+
+    make_command(&w, job->unit);
+    if (w.full) {
+        (void)fprintf(stderr, "simpler %s: the compiler's command for %s is too long\n", command,
+                      job->unit->source);
+        return false;
+    }
+    if (!hash_unit(&job->key, &w, job->unit)) {
+        (void)fprintf(stderr, "simpler %s: %s cannot be read: %s\n", command, job->unit->source,
+                      strerror(errno));
+        return false;
+    }
+    job->unit->was_cached = simpler_unit_cache_find(dir, &job->key, job->unit->object);
+    if (job->unit->was_cached)
+        return true;
+    int failed = start(job, &w, dir, index);
+    if (failed == 0)
+        return true;
+    job->pid = 0;
+    (void)fprintf(stderr, "simpler %s: the compiler %s cannot be started: %s; CXX names another\n",
+                  command, w.word[0], strerror(failed));
+    return false;
+}
+
+int simpler_unit_build(const char *command, struct simpler_unit *units, size_t count)
+{
+    char dir[SIMPLER_CACHE_PATH];
+    size_t failed = 0;
+
+    int rc = simpler_unit_cache_dir(command, dir);
+    if (rc != 0)
+        return rc;
+    struct job *jobs = calloc(count, sizeof(*jobs));
+    if (jobs == NULL) {
+        (void)fprintf(stderr, "simpler %s: out of memory\n", command);
+        return SIMPLER_EXIT_FAILED;
+    }
+    for (size_t i = 0; i < count; i++) {
+        jobs[i].unit = &units[i];
+        failed += !begin(command, &jobs[i], dir, i);
+        while (count_running(jobs, count) >= simpler_info_usable_cpus())
+            failed += !reap(command, jobs, count, dir);
+    }
+    while (count_running(jobs, count) > 0)
+        failed += !reap(command, jobs, count, dir);
+    free(jobs);
+    if (failed == 0)
+        return 0;
+    (void)fprintf(stderr, "simpler %s: %zu of %zu sources do not compile\n", command, failed,
+                  count);
+    return SIMPLER_EXIT_FAILED;
+}
