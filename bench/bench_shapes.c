@@ -4,7 +4,10 @@
  * slice; each slice is labelled near or far by a round-trip probe before and
  * after it.  Ends with the gate of anchors: our time over that of gcc's OpenMP.
  *
- *     bench_shapes [SLICES]        default 5
+ *     bench_shapes [SLICES [PEER...]]
+ *
+ * 5 slices of every peer unless said otherwise; PEER is openmp, openmp_llvm, tbb
+ * or starpu.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -25,6 +28,9 @@ static const char *const shape_names[SHAPES] = {"empty", "own", "chain", "wave",
 /* At most this share of gcc's OpenMP (anchors); METG has no gate against it. */
 static const double gates[SHAPES] = {0.40, 0.20, 0.12, 0.21, 0.18, 0};
 static const double targets[SHAPES] = {30, 45, 40, 80, 55, 400};
+
+enum placement { NEAR, FAR, MOVED, PLACEMENTS };
+static const char *const placement_names[PLACEMENTS] = {"near", "far", "moved"};
 
 struct peer {
     const char *name;
@@ -113,19 +119,41 @@ static double ask(struct peer *peer, const char *shape, uint64_t ns)
     return value;
 }
 
-/* Elapsed x cores / tasks at the smallest kernel that keeps 50 % efficiency. */
+/* Whether kernels of @g nanoseconds keep 50 % efficiency, in one of three tries. */
+static bool is_efficient(struct peer *peer, double g, double *cost)
+{
+    for (int i = 0; i < 3; i++) {
+        double wall = ask(peer, "metg", (uint64_t)g);
+        if (wall > 0 && g / (wall * 2) >= 0.5) {
+            *cost = wall * 2;
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Elapsed x cores / tasks at the smallest kernel that keeps 50 % efficiency: its time
+ * is doubled from below, so that none goes into kernels much longer than it, then
+ * halved in between.  -1: no kernel of up to 66 us does.
+ */
 static double metg(struct peer *peer)
 {
-    double best = -1;
-    for (double g = 60000; g >= 20; g *= 0.7) {
-        double wall = ask(peer, "metg", (uint64_t)g);
-        if (wall < 0)
+    double low = 16, high = 32, cost = -1;
+    while (!is_efficient(peer, high, &cost)) {
+        low = high;
+        high *= 2;
+        if (high > 66000)
             return -1;
-        if (g / (wall * 2) < 0.5)
-            break;
-        best = wall * 2;
     }
-    return best;
+    for (int i = 0; i < 4; i++) {
+        double middle = (low + high) / 2;
+        if (is_efficient(peer, middle, &cost))
+            high = middle;
+        else
+            low = middle;
+    }
+    return cost;
 }
 
 static int by_value(const void *a, const void *b)
@@ -142,7 +170,7 @@ static double median(const double *values, int n)
     return copy[n / 2];
 }
 
-static void measure(struct peer *peers, int count, int slices)
+static void measure(struct peer *peers, int count, int slices, enum placement *places)
 {
     for (int s = 0; s < slices; s++) {
         double before = probe();
@@ -151,24 +179,46 @@ static void measure(struct peer *peers, int count, int slices)
                 peers[p].ns[k][s] = k == 5 ? metg(&peers[p]) : ask(&peers[p], shape_names[k], 0);
         }
         double after = probe();
-        const char *place = before < NEAR_NS && after < NEAR_NS   ? "near"
-                            : before > NEAR_NS && after > NEAR_NS ? "far"
-                                                                  : "moved";
+        places[s] = before < NEAR_NS && after < NEAR_NS   ? NEAR
+                    : before > NEAR_NS && after > NEAR_NS ? FAR
+                                                          : MOVED;
+        printf("slice %d: round trip %.0f and %.0f ns: %s\n", s + 1, before, after,
+               placement_names[places[s]]);
         (void)fflush(stdout);
-        printf("slice %d: round trip %.0f and %.0f ns: %s\n", s + 1, before, after, place);
     }
 }
 
-static void print_table(const struct peer *peers, int count, int slices)
+/* The median of the slices of one placement. */
+static double median_in(const double *ns, int slices, const enum placement *places,
+                        enum placement place)
 {
-    printf("%-16s", "ns a task");
+    double chosen[MAX_SLICES];
+    int n = 0;
+    for (int s = 0; s < slices; s++) {
+        if (places[s] == place)
+            chosen[n++] = ns[s];
+    }
+    return median(chosen, n);
+}
+
+static void print_table(const struct peer *peers, int count, int slices,
+                        const enum placement *places, enum placement place)
+{
+    int n = 0;
+    for (int s = 0; s < slices; s++)
+        n += places[s] == place;
+    if (n == 0) {
+        printf("%s: not measured, no slice was\n", placement_names[place]);
+        return;
+    }
+    printf("%s, medians of %d slices\n%-16s", placement_names[place], n, "ns a task");
     for (int k = 0; k < SHAPES; k++)
         printf("%10s", shape_names[k]);
     printf("\n");
     for (int p = 0; p < count; p++) {
         printf("%-16s", peers[p].name);
         for (int k = 0; k < SHAPES; k++)
-            printf("%10.1f", median(peers[p].ns[k], slices));
+            printf("%10.1f", median_in(peers[p].ns[k], slices, places, place));
         printf("\n");
     }
     printf("%-16s", "target");
@@ -231,9 +281,22 @@ static int check_gate(const struct peer *peers, int count, int slices)
     return failed;
 }
 
+/* Whether the peer program was asked for. */
+static bool is_wanted(const char *program, int argc, char **argv)
+{
+    if (argc <= 2 || strcmp(program, "peer_simpler") == 0)
+        return true;
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(program + strlen("peer_"), argv[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     static struct peer peers[MAX_PEERS];
+    static enum placement places[MAX_SLICES];
     static const char *const names[][2] = {{"simpler", "peer_simpler"},
                                            {"gcc OpenMP", "peer_openmp"},
                                            {"LLVM OpenMP", "peer_openmp_llvm"},
@@ -251,6 +314,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         (void)snprintf(path, sizeof(path), "%.*s/%s", slash == NULL ? 1 : (int)(slash - argv[0]),
                        slash == NULL ? "." : argv[0], names[i][1]);
+        if (!is_wanted(names[i][1], argc, argv))
+            continue;
         if (start_peer(&peers[count], names[i][0], path))
             count++;
         else
@@ -258,8 +323,9 @@ int main(int argc, char **argv)
     }
     if (count == 0 || strcmp(peers[0].name, "simpler") != 0)
         return 1;
-    measure(peers, count, slices);
-    print_table(peers, count, slices);
+    measure(peers, count, slices, places);
+    for (int place = NEAR; place < PLACEMENTS; place++)
+        print_table(peers, count, slices, places, (enum placement)place);
     print_fan(peers, count);
     print_pending(peers, count);
     return check_gate(peers, count, slices);

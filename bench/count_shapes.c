@@ -3,10 +3,13 @@
  * One run of one shape on one device thread, for instruction counts: the
  * difference between two task counts is what a task costs.
  *
- *     count_shapes empty|own|chain|wave|scope TASKS
+ *     count_shapes [held-]empty|own|chain|wave|scope TASKS
  *
- * scope is a scope without a task, scope stats off.
+ * scope is a scope without a task, scope stats off.  With held- there are 256 tasks a
+ * scope, which begins with an alloc_tensors: the scope keeps them all until it ends,
+ * so that none can pass through and each is known by its slot and the map.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +17,7 @@
 #include "simpler/simpler.h"
 
 #define SIDE  256u
+#define SCOPE 256u
 #define CELLS (SIDE * SIDE)
 
 static uint64_t cells[CELLS * 8];
@@ -21,6 +25,7 @@ static struct simpler_tensor all_cells;
 
 struct job {
     char shape; /* first letter */
+    bool held;
     uint32_t tasks;
 };
 
@@ -52,12 +57,12 @@ static void submit_wave(struct simpler_orch *orch, uint32_t i)
     (void)simpler_orch_submit_aiv(orch, 0, &args, NULL);
 }
 
-static void orchestrate(struct simpler_orch *orch, const struct simpler_orch_args *orch_args)
+static void submit_some(struct simpler_orch *orch, const struct job *job, uint32_t from,
+                        uint32_t to)
 {
-    const struct job *job = orch_args->user;
     struct simpler_task_args args;
 
-    for (uint32_t i = 0; i < job->tasks; i++) {
+    for (uint32_t i = from; i < to; i++) {
         if (job->shape == 'w') {
             submit_wave(orch, i);
             continue;
@@ -76,6 +81,23 @@ static void orchestrate(struct simpler_orch *orch, const struct simpler_orch_arg
     }
 }
 
+static void orchestrate(struct simpler_orch *orch, const struct simpler_orch_args *orch_args)
+{
+    static const struct simpler_create_info info = {.ndims = 1, .shape = {1}};
+    const struct job *job = orch_args->user;
+    struct simpler_task_outputs out;
+
+    for (uint32_t i = 0; i < job->tasks && job->held; i += SCOPE) {
+        SIMPLER_SCOPE(orch)
+        {
+            (void)simpler_orch_alloc_tensors(orch, &info, 1, &out);
+            submit_some(orch, job, i, i + SCOPE);
+        }
+    }
+    if (!job->held)
+        submit_some(orch, job, 0, job->tasks);
+}
+
 int main(int argc, char **argv)
 {
     static const struct simpler_kernel kernel = {
@@ -85,11 +107,14 @@ int main(int argc, char **argv)
     struct simpler_worker *worker;
     uint32_t handle, words = CELLS * 8;
 
-    if (argc != 3 || strchr("eocws", argv[1][0]) == NULL) {
-        (void)fprintf(stderr, "usage: count_shapes empty|own|chain|wave|scope TASKS\n");
+    bool held = argc == 3 && strncmp(argv[1], "held-", 5) == 0;
+    const char *shape = argc != 3 ? "" : argv[1] + (held ? 5 : 0);
+
+    if (shape[0] == '\0' || strchr("eocws", shape[0]) == NULL) {
+        (void)fprintf(stderr, "usage: count_shapes [held-]empty|own|chain|wave|scope TASKS\n");
         return 2;
     }
-    struct job job = {argv[1][0], (uint32_t)strtoul(argv[2], NULL, 10)};
+    struct job job = {shape[0], held, (uint32_t)strtoul(argv[2], NULL, 10)};
     struct simpler_orch_args args = {NULL, 0, 0, NULL, &job};
     config.aicpu_thread_num = 1;
     config.hazards = SIMPLER_HAZARDS_ALL;

@@ -4,6 +4,7 @@
 
 /* What a submit checks of its arguments and makes of create-infos, in every runtime. */
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/compiler.h"
@@ -35,16 +36,20 @@ static inline bool simpler_submit_output_bytes(const struct simpler_create_info 
 #define SIMPLER_SUBMIT_PLAIN_DTYPES SIMPLER_DTYPE_FP8E4M3FN
 
 /*
- * Whether the descriptor would lead outside itself or divide by 0, or is of a type
- * that not every platform has; no branches.
+ * What decides whether a contiguous descriptor is sane, as it lies there: dimensions,
+ * element type, flags, address space.
  */
-SIMPLER_INLINE bool simpler_submit_is_suspect(const struct simpler_tensor *t)
+SIMPLER_INLINE uint64_t simpler_submit_form(const struct simpler_tensor *t)
 {
-    return (t->ndims - 1 >= SIMPLER_MAX_DIMS) | (t->dtype >= SIMPLER_SUBMIT_PLAIN_DTYPES) |
-           (t->address_space > SIMPLER_SPACE_DEVICE) | (t->is_contiguous != 1);
+    uint64_t form;
+    _Static_assert(offsetof(struct simpler_tensor, address_space) ==
+                       offsetof(struct simpler_tensor, ndims) + 7,
+                   "all in eight bytes");
+    memcpy(&form, &t->ndims, sizeof(form));
+    return form;
 }
 
-/* A suspect one may be a strided view. */
+/* Whether the descriptor leads nowhere outside itself and divides by no 0. */
 static inline bool simpler_submit_is_sane(const struct simpler_tensor *t)
 {
     if (t->ndims - 1 >= SIMPLER_MAX_DIMS || t->dtype >= SIMPLER_DTYPE_NUM ||

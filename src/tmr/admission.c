@@ -261,7 +261,8 @@ static void free_edges(struct simpler_orch *orch, uint32_t r)
     struct simpler_ring *ring = &orch->ring[r];
 
     scan_done(orch, r);
-    if (ring->done_from == 0)
+    /* What is retired has given its entries back. */
+    if (ring->done_from == orch->device->alive[r])
         return;
     uint32_t number = simpler_ring_slot(ring, ring->done_from - 1);
     if (orch->device->table.desc[number].dep_mark > ring->dep_tail)

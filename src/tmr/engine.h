@@ -5,12 +5,9 @@
 /*
  * The structs of the runtime: rings, threads, orchestrator, device.
  *
- * One thread orchestrates, the others schedule.  A task is either private (the
- * orchestrator alone knows it and runs it, with plain loads and stores) or
- * shared.  A kernel that is shorter than a hand-over to another core stays
- * private.  Every shared task moves its ring's private_from behind itself; the
- * orchestrator runs its private tasks before it makes a shared one, so that a
- * private task has private or finished producers alone.
+ * One thread orchestrates, the others schedule.  A task whose producers are done
+ * and whose kernel is shorter than a hand-over to another core is run by the
+ * orchestrator as it is submitted (solo); every other task is shared.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -35,9 +32,7 @@
 #define SIMPLER_NO_HOLD UINT32_MAX
 /* Ids of one ring in one run; the next submit is refused. */
 #define SIMPLER_MAX_TASK_ID (UINT32_MAX - 2)
-/* Private tasks that are kept before they are run. */
-#define SIMPLER_PRIVATE_BATCH 128u
-#define SIMPLER_MAX_THREADS   256u
+#define SIMPLER_MAX_THREADS 256u
 /* Cores of the largest geometry: 36 clusters of 1 AIC and 2 AIV. */
 #define SIMPLER_MAX_CORES 108u
 
@@ -54,8 +49,7 @@ struct simpler_ring {
     /* First id in the shallowest open scope of this ring that created an OUTPUT;
      * nothing from it on is retired.  SIMPLER_NO_HOLD: none. */
     uint32_t hold_from;
-    uint32_t hold_depth;   /* depth of the scope that set hold_from */
-    uint32_t private_from; /* ids from here on are private or not made yet */
+    uint32_t hold_depth; /* depth of the scope that set hold_from */
     /* For the advice of a report: heap blocks of ids from hold_from on, the largest
      * of them, and whether the first lies at offset 0 of an empty heap. */
     uint64_t held_bytes;
@@ -135,8 +129,10 @@ struct simpler_orch {
     uint32_t open;    /* open scopes, the root included */
     uint32_t current; /* ring of the innermost scope */
     bool manual;
-    bool all_private;    /* one thread: there is nobody to hand over to */
-    bool never_private;  /* kernels run on core threads */
+    bool all_solo;       /* one thread: there is nobody to hand over to */
+    bool never_solo;     /* kernels run on core threads */
+    bool may_settle;     /* nobody needs to see every task in its slot and in the map */
+    bool settled;        /* every task that was submitted is done, and none has failed */
     bool scope_stats;    /* each scope boundary is told to the collector */
     uint8_t dump_level;  /* of the args dump; 0: off */
     bool counting;       /* a ring, the pool or the map was too small: count what would do */
@@ -144,16 +140,14 @@ struct simpler_orch {
     uint64_t submitted;
     uint64_t edges;
     uint64_t map_peak;
+    uint64_t sane_form;     /* of the last tensor that was found sane and contiguous */
     uint32_t recorded_uses; /* bit per enum simpler_tensor_use: the map keeps it */
     uint32_t map_credit;    /* entries that may be made before the map is asked again */
     uint64_t needed_map;
     struct simpler_tensormap *map;
     struct simpler_hazard_check *check; /* NULL: off */
-    /* Private tasks that are ready, and how many are not done. */
-    uint32_t private_ready[SIMPLER_PRIVATE_BATCH]; /* ring, indices run free */
-    uint32_t private_head, private_tail;
-    uint32_t private_count;
-    uint64_t probed_ticks; /* when the round trip was last measured */
+    uint64_t solo_below_ns;             /* kernels that take less are not handed over */
+    uint64_t probed_ticks;              /* when the round trip was last measured */
     /* Producers of the task being submitted. */
     struct simpler_edge_sink sink;
     uint64_t sink_ids[64];
@@ -161,7 +155,6 @@ struct simpler_orch {
     uint32_t pending_count;
     /* The task being submitted. */
     uint32_t self;                                   /* slot number */
-    bool self_shared;                                /* a pending producer is shared */
     struct simpler_tensor made[SIMPLER_MAX_TENSORS]; /* its OUTPUTs, until they are given back */
     /* Open scopes; grows, never on a path that does not open a deeper scope than before. */
     struct simpler_scope_frame *frames;

@@ -11,13 +11,23 @@
  */
 #include "tmr/engine.h"
 
+/* The longest hand-over that is believed, and what one counts as when threads share a CPU. */
+#define SIMPLER_HANDOVER_MAX_NS 2000u
+
+/* Of a kernel; any thread. */
+SIMPLER_INLINE uint32_t simpler_handover_kernel_ns(const struct simpler_device *device,
+                                                   uint32_t func_id)
+{
+    uint32_t ns = atomic_load_explicit(&device->estimates->ns[func_id], memory_order_relaxed);
+    return ns == 0 ? SIMPLER_LONG_NS : ns;
+}
+
 SIMPLER_INLINE uint32_t simpler_handover_estimate(const struct simpler_device *device,
                                                   const struct simpler_task_slot *slot)
 {
     if (SIMPLER_UNLIKELY(slot->shape >= SIMPLER_SHAPE_DUMMY))
         return slot->shape == SIMPLER_SHAPE_DUMMY ? 1 : SIMPLER_LONG_NS;
-    uint32_t ns = atomic_load_explicit(&device->estimates->ns[slot->func_id], memory_order_relaxed);
-    return ns == 0 ? SIMPLER_LONG_NS : ns;
+    return simpler_handover_kernel_ns(device, slot->func_id);
 }
 
 /* Kernels from this time on are worth a hand-over. */
@@ -28,6 +38,12 @@ SIMPLER_INLINE uint32_t simpler_handover_threshold(const struct simpler_device *
 
 /* Folds one timed run into the estimate. */
 void simpler_handover_note(struct simpler_thread *thread, uint32_t func_id, uint64_t ticks);
+
+/* Which tasks of a run that begins are not handed over. */
+void simpler_handover_start(struct simpler_orch *orch);
+
+/* A round trip was measured. */
+void simpler_handover_set(struct simpler_orch *orch, uint64_t ns);
 
 /* Measures the round trip with an idle scheduler, at most every 100 ms. */
 void simpler_handover_probe(struct simpler_orch *orch);

@@ -267,12 +267,6 @@ static void capture(struct simpler_thread *thread, uint32_t number, bool after)
         simpler_arg_capture_before(thread, number);
 }
 
-static void add_count(_Atomic uint64_t *count)
-{
-    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
-}
-
 static bool is_stopped(const struct simpler_device *device)
 {
     return atomic_load_explicit(&device->stop, memory_order_relaxed) != 0;
@@ -287,11 +281,11 @@ static bool retire_unrun(struct simpler_thread *thread, uint32_t number)
 
     if (atomic_load_explicit(&slot->poisoned, memory_order_relaxed)) {
         slot->failed = 1;
-        add_count(&thread->counts.poisoned);
+        simpler_scheduler_count(&thread->counts.poisoned);
     } else if (launch->lanes != 0 && !is_stopped(device)) {
         if (predicate_holds(launch))
             return false;
-        add_count(&thread->counts.skipped);
+        simpler_scheduler_count(&thread->counts.skipped);
     } else if (launch->lanes == 0) {
         note_end(device, launch);
     }
@@ -340,7 +334,7 @@ bool simpler_launch_block(struct simpler_thread *thread, uint32_t number, int32_
         thread->local.block_idx = 0;
         thread->local.block_num = 1;
         thread->member.lane = 0;
-        add_count(&thread->counts.blocks);
+        simpler_scheduler_count(&thread->counts.blocks);
     }
     simpler_member_leave(&thread->member);
     if (status != 0) {
@@ -359,9 +353,9 @@ void simpler_launch_finish(struct simpler_thread *thread, uint32_t number)
     capture(thread, number, true);
     if (atomic_load_explicit(&launch->failed, memory_order_relaxed)) {
         device->table.slot[number].failed = 1;
-        add_count(&thread->counts.failed);
+        simpler_scheduler_count(&thread->counts.failed);
     } else if (!is_stopped(device)) {
-        add_count(&thread->counts.run);
+        simpler_scheduler_count(&thread->counts.run);
     }
     note_end(device, launch);
     simpler_scheduler_complete(thread, number);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Edges lie in the consumer's slot, those beyond eight in the ring's pool; each
- * counts as one entry against the pool's capacity.  A shared consumer is
- * linked with a bias on its count, so that it cannot become ready half-wired; a
- * private one with plain stores.
+ * counts as one entry against the pool's capacity.  A consumer is linked with a
+ * bias on its count, so that it cannot become ready half-wired.
  */
 #include "tmr/linking.h"
 
@@ -68,8 +67,8 @@ static void give_edge_back(struct simpler_orch *orch, struct simpler_task_slot *
 }
 
 /* False when the producer is done. */
-static bool link_shared(struct simpler_orch *orch, struct simpler_task_slot *self,
-                        struct simpler_task_slot *producer)
+static bool link_producer(struct simpler_orch *orch, struct simpler_task_slot *self,
+                          struct simpler_task_slot *producer)
 {
     if (is_closed(producer)) {
         poison(self, producer);
@@ -92,21 +91,6 @@ static bool link_shared(struct simpler_orch *orch, struct simpler_task_slot *sel
     return true;
 }
 
-static bool link_private(struct simpler_orch *orch, struct simpler_task_slot *self,
-                         struct simpler_task_slot *producer)
-{
-    uint32_t head = atomic_load_explicit(&producer->fanout, memory_order_relaxed);
-    if (head == SIMPLER_LINK_CLOSED) {
-        poison(self, producer);
-        return false;
-    }
-    uint32_t *next;
-    uint32_t link = take_edge(orch, self, &next);
-    *next = head;
-    atomic_store_explicit(&producer->fanout, link, memory_order_relaxed);
-    return true;
-}
-
 /*
  * Room for the pending edges, or the status of a run that has failed: then they
  * are dropped, for nothing will run any more.
@@ -121,16 +105,14 @@ static int reserve_edges(struct simpler_orch *orch, const struct simpler_task_sl
         if (!is_closed(&orch->device->table.slot[orch->pending[i]]))
             unfinished++;
     }
-    /* The wait may have shared private producers: link as to shared ones. */
-    orch->self_shared = true;
     int status = simpler_admission_wait_edges(orch, self->ring, unfinished);
     if (status != 0)
         orch->pending_count = 0;
     return status;
 }
 
-/* Links a shared task; the references that producers hold. */
-static int32_t link_pending_shared(struct simpler_orch *orch, struct simpler_task_slot *self)
+/* The references that producers hold. */
+static int32_t link_pending(struct simpler_orch *orch, struct simpler_task_slot *self)
 {
     int32_t linked = 0;
 
@@ -138,7 +120,7 @@ static int32_t link_pending_shared(struct simpler_orch *orch, struct simpler_tas
         return 0;
     atomic_store_explicit(&self->fanin, SIMPLER_FANIN_BIAS, memory_order_relaxed);
     for (uint32_t i = 0; i < orch->pending_count; i++)
-        linked += link_shared(orch, self, &orch->device->table.slot[orch->pending[i]]);
+        linked += link_producer(orch, self, &orch->device->table.slot[orch->pending[i]]);
     return linked;
 }
 
@@ -181,8 +163,6 @@ void simpler_linking_note(struct simpler_orch *orch, uint64_t id, uint8_t kinds)
         poison(self, producer);
         return;
     }
-    if (local < ring->private_from)
-        orch->self_shared = true;
     orch->pending[orch->pending_count++] = number;
 }
 
@@ -220,7 +200,7 @@ static void help(struct simpler_orch *orch)
     struct simpler_thread *thread = orch->thread;
     uint32_t number;
 
-    if (orch->never_private ||
+    if (orch->never_solo ||
         simpler_ready_queue_count(&thread->queue) < orch->device->thread_count ||
         simpler_ready_queue_try_take(&thread->queue, &number, 1, false) == 0)
         return;
@@ -228,14 +208,12 @@ static void help(struct simpler_orch *orch)
     simpler_scheduler_expose(thread);
 }
 
-static void finish_shared(struct simpler_orch *orch, struct simpler_task_slot *self,
-                          uint32_t number, uint32_t estimate)
+static void share(struct simpler_orch *orch, struct simpler_task_slot *self, uint32_t number,
+                  bool is_short)
 {
-    /* A private producer is finished first: a shared task has shared producers alone. */
-    simpler_solo_run(orch);
-    int32_t linked = link_pending_shared(orch, self);
+    orch->settled = false;
+    int32_t linked = link_pending(orch, self);
     note_edges(orch, self, linked);
-    orch->ring[self->ring].private_from = self->id + 1;
     SIMPLER_TESTPOINT(LINK_BEFORE_READY);
     if (orch->pending_count != 0) {
         int32_t bias = SIMPLER_FANIN_BIAS - linked;
@@ -244,7 +222,7 @@ static void finish_shared(struct simpler_orch *orch, struct simpler_task_slot *s
         if (atomic_fetch_sub_explicit(&self->fanin, bias, memory_order_acq_rel) != bias)
             return;
     }
-    if (estimate < simpler_handover_threshold(orch->device) && !orch->never_private) {
+    if (is_short) {
         run_short(orch, number);
         return;
     }
@@ -252,34 +230,18 @@ static void finish_shared(struct simpler_orch *orch, struct simpler_task_slot *s
     help(orch);
 }
 
-static void finish_private(struct simpler_orch *orch, struct simpler_task_slot *self,
-                           uint32_t number)
-{
-    int32_t linked = 0;
-
-    for (uint32_t i = 0; i < orch->pending_count; i++)
-        linked += link_private(orch, self, &orch->device->table.slot[orch->pending[i]]);
-    note_edges(orch, self, linked);
-    atomic_store_explicit(&self->fanin, linked, memory_order_relaxed);
-    if (linked == 0)
-        simpler_solo_push(orch, number);
-    if (++orch->private_count == SIMPLER_PRIVATE_BATCH)
-        simpler_solo_run(orch);
-}
-
 int simpler_linking_finish(struct simpler_orch *orch, uint32_t number)
 {
     struct simpler_task_slot *self = &orch->device->table.slot[number];
-    uint32_t estimate = simpler_handover_estimate(orch->device, self);
+    bool is_short = self->shape != SIMPLER_SHAPE_LAUNCH &&
+                    simpler_handover_estimate(orch->device, self) < orch->solo_below_ns;
     int status = 0;
 
     if (orch->pending_count != 0)
         status = reserve_edges(orch, self);
-
-    if (orch->self_shared || orch->never_private ||
-        (!orch->all_private && estimate >= simpler_handover_threshold(orch->device)))
-        finish_shared(orch, self, number, estimate);
+    if (is_short && orch->pending_count == 0)
+        simpler_solo_run(orch, number);
     else
-        finish_private(orch, self, number);
+        share(orch, self, number, is_short);
     return status;
 }

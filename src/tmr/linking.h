@@ -4,7 +4,7 @@
 
 /*
  * From producers to edges: the task being submitted (orch->self) is put on the
- * lists of its unfinished producers, then kept private or published.
+ * lists of its unfinished producers, then run here or published.
  */
 #include "tmr/engine.h"
 

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "tmr/launch.h"
 #include "tmr/scheduler.h"
-#include "tmr/solo.h"
 
 /* How often a parked orchestrator looks whether anything runs at all. */
 #define LOOK_PERIOD_NS 20000000u
@@ -64,7 +63,6 @@ static enum simpler_wait wait_for(struct simpler_orch *orch, simpler_wait_fn con
     uint64_t idle_since = 0;
 
     for (;;) {
-        simpler_solo_run(orch);
         verdict = condition(orch, context);
         if (verdict != SIMPLER_WAIT_MORE)
             return verdict;

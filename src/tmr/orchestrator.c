@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "task/submit_args.h"
 #include "tmr/admission.h"
 #include "tmr/arena.h"
 #include "tmr/arg_capture.h"
 #include "tmr/core_pool.h"
 #include "tmr/fatal.h"
+#include "tmr/handover.h"
 #include "tmr/hazard_check.h"
 #include "tmr/launch.h"
 #include "tmr/linking.h"
@@ -41,6 +43,7 @@ static void reset_ring(struct simpler_device *device, uint32_t r, uint32_t first
 
 void simpler_orchestrator_reset(struct simpler_device *device)
 {
+    static const struct simpler_tensor plain = {.ndims = 1, .is_contiguous = 1};
     struct simpler_orch *orch = &device->orch;
     struct simpler_scope_frame *frames = orch->frames;
     uint32_t frame_capacity = orch->frame_capacity;
@@ -62,8 +65,8 @@ void simpler_orchestrator_reset(struct simpler_device *device)
     orch->recorded_uses = 1u << SIMPLER_USE_INOUT | 1u << SIMPLER_USE_OUTPUT_EXISTING |
                           (uint32_t)(device->run->hazards == SIMPLER_HAZARDS_ALL)
                               << SIMPLER_USE_INPUT;
-    orch->never_private = device->exec_threads;
-    orch->all_private = device->thread_count == 1 && !orch->never_private;
+    orch->sane_form = simpler_submit_form(&plain);
+    simpler_handover_start(orch);
     for (uint32_t r = 0; r < CHIP_MAX_RING_DEPTH; r++) {
         reset_ring(device, r, first);
         first += orch->ring[r].mask + 1;
@@ -189,6 +192,8 @@ void simpler_orchestrator_execute(struct simpler_device *device)
         (void)simpler_fatal_stop(orch, SIMPLER_ENOMEM);
     simpler_scope_sample_start(orch);
     simpler_arg_capture_start(orch);
+    orch->may_settle = orch->check == NULL && orch->dump_level == 0 && !orch->never_solo;
+    orch->settled = orch->may_settle;
     orchestrate(orch);
     simpler_scope_sample_finish(orch);
     result->stats.orchestration_ns = simpler_clock_ns() - start;

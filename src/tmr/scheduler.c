@@ -14,6 +14,7 @@
 #include "tmr/arg_capture.h"
 #include "tmr/core_pool.h"
 #include "tmr/handover.h"
+#include "tmr/kernel_call.h"
 #include "tmr/launch.h"
 #include "tmr/tensor_pack.h"
 
@@ -167,27 +168,11 @@ static void unpack_scalars(struct simpler_thread *thread, uint32_t number,
     }
 }
 
-SIMPLER_INLINE int run_kernel(struct simpler_thread *thread, uint32_t func_id)
-{
-    struct simpler_device *device = thread->device;
-    const struct simpler_kernel *kernel = device->kernels[func_id];
-
-    if (SIMPLER_LIKELY(thread->timing != 0 && atomic_load_explicit(&device->estimates->ns[func_id],
-                                                                   memory_order_relaxed) != 0)) {
-        thread->timing--;
-        return kernel->fn(thread->args);
-    }
-    uint64_t start = simpler_clock_ticks();
-    int status = kernel->fn(thread->args);
-    simpler_handover_note(thread, func_id, simpler_clock_ticks() - start);
-    return status;
-}
-
 /* Everything before it is done, and nothing after it has been told that it is. */
 static SIMPLER_NOINLINE int run_captured(struct simpler_thread *thread, uint32_t number)
 {
     simpler_arg_capture_before(thread, number);
-    int status = run_kernel(thread, thread->device->table.slot[number].func_id);
+    int status = simpler_kernel_call(thread, thread->device->table.slot[number].func_id);
     simpler_arg_capture_after(thread, number);
     return status;
 }
@@ -205,9 +190,7 @@ SIMPLER_INLINE void unpack(struct simpler_thread *thread, uint32_t number)
     }
     if (slot->scalar_count != 0)
         unpack_scalars(thread, number, cursor);
-    /* The array is the kernel's own until it returns: the one before may have used it. */
-    thread->args[SIMPLER_KERNEL_LOCAL_CONTEXT] = (int64_t)(uintptr_t)&thread->local;
-    thread->args[SIMPLER_KERNEL_GLOBAL_CONTEXT] = (int64_t)(uintptr_t)&thread->global;
+    simpler_kernel_set_contexts(thread);
 }
 
 int simpler_scheduler_call(struct simpler_thread *thread, uint32_t number)
@@ -217,7 +200,7 @@ int simpler_scheduler_call(struct simpler_thread *thread, uint32_t number)
     unpack(thread, number);
     if (simpler_arg_capture_is_on(device))
         return run_captured(thread, number);
-    return run_kernel(thread, device->table.slot[number].func_id);
+    return simpler_kernel_call(thread, device->table.slot[number].func_id);
 }
 
 void simpler_scheduler_unpack(struct simpler_thread *thread, uint32_t number)
@@ -228,7 +211,7 @@ void simpler_scheduler_unpack(struct simpler_thread *thread, uint32_t number)
 int simpler_scheduler_call_kernel(struct simpler_thread *thread, uint32_t number, uint32_t func_id)
 {
     (void)number;
-    return run_kernel(thread, func_id);
+    return simpler_kernel_call(thread, func_id);
 }
 
 void simpler_scheduler_record_failure(struct simpler_device *device, uint32_t number,
@@ -244,10 +227,13 @@ void simpler_scheduler_record_failure(struct simpler_device *device, uint32_t nu
     atomic_store_explicit(&device->failure.func_id, func_id, memory_order_relaxed);
 }
 
-SIMPLER_INLINE void add_count(_Atomic uint64_t *count)
+void simpler_scheduler_note_failure(struct simpler_thread *thread, uint32_t number, int status)
 {
-    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
+    struct simpler_task_slot *slot = &thread->device->table.slot[number];
+
+    slot->failed = 1;
+    simpler_scheduler_count(&thread->counts.failed);
+    simpler_scheduler_record_failure(thread->device, number, slot->func_id, status);
 }
 
 void simpler_scheduler_execute(struct simpler_thread *thread, uint32_t number)
@@ -256,20 +242,17 @@ void simpler_scheduler_execute(struct simpler_thread *thread, uint32_t number)
 
     if (SIMPLER_UNLIKELY(atomic_load_explicit(&slot->poisoned, memory_order_relaxed))) {
         slot->failed = 1;
-        add_count(&thread->counts.poisoned);
+        simpler_scheduler_count(&thread->counts.poisoned);
         return;
     }
     if (slot->shape == SIMPLER_SHAPE_DUMMY ||
         SIMPLER_UNLIKELY(atomic_load_explicit(&thread->device->stop, memory_order_relaxed) != 0))
         return;
     int status = simpler_scheduler_call(thread, number);
-    if (SIMPLER_LIKELY(status == 0)) {
-        add_count(&thread->counts.run);
-        return;
-    }
-    slot->failed = 1;
-    add_count(&thread->counts.failed);
-    simpler_scheduler_record_failure(thread->device, number, slot->func_id, status);
+    if (SIMPLER_LIKELY(status == 0))
+        simpler_scheduler_count(&thread->counts.run);
+    else
+        simpler_scheduler_note_failure(thread, number, status);
 }
 
 static void hold_ready(struct simpler_thread *thread, uint32_t number)
@@ -326,10 +309,7 @@ void simpler_scheduler_complete(struct simpler_thread *thread, uint32_t number)
     SIMPLER_TESTPOINT(COMPLETE_BEFORE_DONE);
     /* P7, release: the last touch of the slot; the orchestrator may reuse it. */
     atomic_store_explicit(&device->table.done[number], done, memory_order_release);
-    /* P9, release: a single writer, so a load and a store. */
-    atomic_store_explicit(&thread->counts.completed,
-                          atomic_load_explicit(&thread->counts.completed, memory_order_relaxed) + 1,
-                          memory_order_release);
+    simpler_scheduler_count_completed(thread);
     if (ready == SIMPLER_NO_TASK)
         return;
     if (thread->handed == SIMPLER_NO_TASK && !device->exec_threads)

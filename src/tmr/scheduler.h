@@ -25,6 +25,24 @@ void simpler_scheduler_run_here(struct simpler_thread *thread, uint32_t number);
 /* Calls the kernel of a task, unless it is poisoned, a dummy, or the run is to stop. */
 void simpler_scheduler_execute(struct simpler_thread *thread, uint32_t number);
 
+/* The kernel of the task answered @status, which is not 0. */
+void simpler_scheduler_note_failure(struct simpler_thread *thread, uint32_t number, int status);
+
+/* A count of this thread: a single writer, so a load and a store. */
+SIMPLER_INLINE void simpler_scheduler_count(_Atomic uint64_t *count)
+{
+    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
+
+/* P9, release: after the done byte. */
+SIMPLER_INLINE void simpler_scheduler_count_completed(struct simpler_thread *thread)
+{
+    _Atomic uint64_t *count = &thread->counts.completed;
+    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
+                          memory_order_release);
+}
+
 /* Makes a ready shared task available to everybody. */
 void simpler_scheduler_publish(struct simpler_thread *thread, uint32_t number);
 

@@ -3,18 +3,32 @@
 #define SIMPLER_TMR_SOLO_H
 
 /*
- * Private tasks: the orchestrator's own, wired and completed with plain loads
- * and stores, since no other thread can reach them.
+ * Tasks that the orchestrator runs as they are submitted: their producers are
+ * done, and their kernels are shorter than a hand-over to another core.  No
+ * other thread can reach such a task, so plain loads and stores are enough.
  */
-#include "tmr/engine.h"
+#include "tmr/kernel_call.h"
 
-/* Runs every private task to its end; if kernels turn out long, shares the rest. */
-void simpler_solo_run(struct simpler_orch *orch);
+/* Runs the task of slot @number to its end. */
+void simpler_solo_run(struct simpler_orch *orch, uint32_t number);
 
-/* A private task that waits for nothing. */
-SIMPLER_INLINE void simpler_solo_push(struct simpler_orch *orch, uint32_t number)
+/* The task of slot @number, which is in no list, has run or has nothing to run. */
+void simpler_solo_complete(struct simpler_orch *orch, uint32_t number);
+
+/* Calls a kernel with arguments that are in no slot; 0 or its status. */
+SIMPLER_INLINE int simpler_solo_call(struct simpler_thread *thread, uint32_t func_id,
+                                     const struct simpler_task_args *args)
 {
-    orch->private_ready[orch->private_tail++ % SIMPLER_PRIVATE_BATCH] = number;
+    uint32_t tensors = args->tensor_count;
+
+    for (uint32_t i = 0; i < tensors; i++) {
+        thread->scratch[i] = *(const struct simpler_tensor *)args->tensor[i];
+        thread->args[i] = (int64_t)(uintptr_t)&thread->scratch[i];
+    }
+    for (uint32_t k = 0; k < args->scalar_count; k++)
+        thread->args[tensors + k] = (int64_t)args->scalar[k];
+    simpler_kernel_set_contexts(thread);
+    return simpler_kernel_call(thread, func_id);
 }
 
 #endif

@@ -2,7 +2,11 @@
 /*
  * Submit: the arguments are checked, a slot and heap are admitted, producers
  * are found, the slot is filled, the edges are linked, and the task is either
- * kept private or published.
+ * run here or published.
+ *
+ * A short task that comes after nothing unfinished passes through: it is run
+ * and retired before the submit returns.  No later task can have to wait for it,
+ * so neither a slot nor the map learns of it.
  */
 #include <string.h>
 
@@ -18,10 +22,11 @@
 #include "tmr/linking.h"
 #include "tmr/orch_functions.h"
 #include "tmr/scheduler.h"
+#include "tmr/scope_sample.h"
 #include "tmr/solo.h"
 #include "tmr/tensor_pack.h"
 
-/* Shared submits between two looks at the watermark. */
+/* Submits between two looks at the watermark. */
 #define ADVANCE_PERIOD 64u
 
 struct request {
@@ -32,7 +37,6 @@ struct request {
     const char *file;
     int line;
     uint64_t heap_bytes;
-    uint32_t map_entries;
     const struct simpler_mixed_kernels *mixed; /* NULL: one kernel */
     enum simpler_shape launched;               /* what a LAUNCH was without its extras */
 };
@@ -61,7 +65,7 @@ SIMPLER_COLD static int no_dtype(struct simpler_orch *orch, const struct request
         simpler_dtype_name(dtype), orch->device->platform->name);
 }
 
-/* A tensor that stood out: wrong, a strided view, or of a type that not every platform has. */
+/* A tensor of another form than the one before. */
 SIMPLER_NOINLINE static int check_closely(struct simpler_orch *orch, const struct request *q,
                                           uint32_t arg)
 {
@@ -71,6 +75,8 @@ SIMPLER_NOINLINE static int check_closely(struct simpler_orch *orch, const struc
         return invalid(orch, q, "the tensor is not valid", arg);
     if (!simpler_platform_has_dtype(orch->device->platform, t->dtype))
         return no_dtype(orch, q, t->dtype, arg);
+    if (t->is_contiguous)
+        orch->sane_form = simpler_submit_form(t);
     return 0;
 }
 
@@ -164,34 +170,45 @@ static SIMPLER_NOINLINE void prepare_launch(struct simpler_orch *orch, const str
     struct simpler_launch_request request = launch_request(q);
 
     simpler_launch_prepare(orch, number, &request);
-    orch->self_shared = true;
 }
 
-/* Sizes and validity of the tensors; nothing is changed yet. */
+static int check_output(struct simpler_orch *orch, struct request *q, uint32_t arg)
+{
+    const struct simpler_create_info *info = q->args->tensor[arg];
+    uint64_t bytes;
+
+    if (!simpler_submit_output_bytes(info, &bytes) ||
+        __builtin_add_overflow(q->heap_bytes, bytes, &q->heap_bytes))
+        return invalid(orch, q, "the create-info is not valid", arg);
+    if (SIMPLER_UNLIKELY(info->dtype >= SIMPLER_SUBMIT_PLAIN_DTYPES) &&
+        !simpler_platform_has_dtype(orch->device->platform, info->dtype))
+        return no_dtype(orch, q, info->dtype, arg);
+    return 0;
+}
+
+/* Sizes and validity; nothing is changed yet. */
+static SIMPLER_NOINLINE int check_outputs_too(struct simpler_orch *orch, struct request *q)
+{
+    int status = 0;
+
+    for (uint32_t i = 0; i < q->args->tensor_count && status == 0; i++)
+        status = q->args->use[i] == SIMPLER_USE_OUTPUT ? check_output(orch, q, i)
+                                                       : check_closely(orch, q, i);
+    return status;
+}
+
+/* Most tensors have the form of the one before. */
 SIMPLER_INLINE int check_tensors(struct simpler_orch *orch, struct request *q)
 {
     const struct simpler_task_args *args = q->args;
-    uint32_t recorded = orch->recorded_uses;
 
+    if (args->output_count != 0)
+        return check_outputs_too(orch, q);
     for (uint32_t i = 0; i < args->tensor_count; i++) {
-        if (args->use[i] == SIMPLER_USE_OUTPUT) {
-            uint64_t bytes;
-            const struct simpler_create_info *info = args->tensor[i];
-            if (!simpler_submit_output_bytes(info, &bytes) ||
-                __builtin_add_overflow(q->heap_bytes, bytes, &q->heap_bytes))
-                return invalid(orch, q, "the create-info is not valid", i);
-            if (SIMPLER_UNLIKELY(info->dtype >= SIMPLER_SUBMIT_PLAIN_DTYPES) &&
-                !simpler_platform_has_dtype(orch->device->platform, info->dtype))
-                return no_dtype(orch, q, info->dtype, i);
-            continue;
-        }
-        const struct simpler_tensor *t = args->tensor[i];
-        if (SIMPLER_UNLIKELY(simpler_submit_is_suspect(t)) && check_closely(orch, q, i) != 0)
+        if (SIMPLER_UNLIKELY(simpler_submit_form(args->tensor[i]) != orch->sane_form) &&
+            check_closely(orch, q, i) != 0)
             return simpler_fatal_status(orch);
-        q->map_entries += recorded >> (args->use[i] & 7) & (t->manual_dep == 0);
     }
-    if (orch->manual)
-        q->map_entries = 0;
     return 0;
 }
 
@@ -245,11 +262,35 @@ SIMPLER_COLD static int refuse(struct simpler_orch *orch, struct request *q, int
     return status;
 }
 
+/* Entries that the map may need for the task. */
+static uint32_t map_entries(const struct simpler_orch *orch, const struct simpler_task_args *args)
+{
+    uint32_t entries = 0;
+
+    for (uint32_t i = 0; i < args->tensor_count && !orch->manual; i++) {
+        const struct simpler_tensor *t = args->tensor[i];
+        entries += (orch->recorded_uses >> (args->use[i] & 7) & 1) != 0 && t->manual_dep == 0;
+    }
+    return entries;
+}
+
 /* The map is asked once for as many entries as it has room for. */
 static SIMPLER_NOINLINE bool take_credit(struct simpler_orch *orch, const struct request *q)
 {
-    orch->map_credit = simpler_tensormap_room(orch->map);
-    return orch->map_credit >= q->map_entries;
+    uint32_t entries = map_entries(orch, q->args);
+    uint32_t room = simpler_tensormap_room(orch->map);
+
+    orch->map_credit = room < entries ? room : room - entries;
+    return room >= entries;
+}
+
+/* A task needs no more entries than it has tensors; they are counted when that is too many. */
+SIMPLER_INLINE bool has_credit(struct simpler_orch *orch, const struct request *q)
+{
+    if (SIMPLER_UNLIKELY(orch->map_credit < q->args->tensor_count))
+        return take_credit(orch, q);
+    orch->map_credit -= q->args->tensor_count;
+    return true;
 }
 
 /* A slot, heap and room in the map, at once or after a wait. */
@@ -259,15 +300,15 @@ SIMPLER_INLINE int admit(struct simpler_orch *orch, struct request *q, uint8_t *
 
     *block = ring->heap.memory; /* where outputs without bytes lie */
     if (SIMPLER_LIKELY(simpler_ring_live(orch, orch->current) < ring->mask &&
-                       (orch->map_credit >= q->map_entries || take_credit(orch, q)))) {
-        orch->map_credit -= q->map_entries;
+                       has_credit(orch, q))) {
         if (q->heap_bytes == 0)
             return 0;
         *block = simpler_heap_ring_try_alloc(&ring->heap, q->heap_bytes);
         if (SIMPLER_LIKELY(*block != NULL))
             return 0;
     }
-    return simpler_admission_wait(orch, orch->current, q->heap_bytes, q->map_entries, block);
+    return simpler_admission_wait(orch, orch->current, q->heap_bytes, map_entries(orch, q->args),
+                                  block);
 }
 
 /* From the scope's first OUTPUT on its tasks stay until it ends. */
@@ -386,7 +427,6 @@ SIMPLER_INLINE void find_producers(struct simpler_orch *orch, const struct reque
     const struct simpler_task_args *args = q->args;
 
     orch->pending_count = 0;
-    orch->self_shared = false;
     for (uint32_t i = 0; i < args->dependency_count; i++) {
         uint8_t kind = args->dependency_kind == NULL ? SIMPLER_DEP_WAIT | SIMPLER_DEP_RETAIN
                                                      : args->dependency_kind[i];
@@ -426,6 +466,94 @@ SIMPLER_INLINE void note_peaks(struct simpler_orch *orch, struct simpler_ring *r
         orch->map_peak = used;
 }
 
+/* Everything that was submitted is done. */
+static bool is_all_done(const struct simpler_orch *orch)
+{
+    for (uint32_t r = 0; r < CHIP_MAX_RING_DEPTH; r++) {
+        if (orch->ring[r].done_from != orch->ring[r].next)
+            return false;
+    }
+    return true;
+}
+
+/* What is done is retired, and when everything is, tasks may pass through. */
+static SIMPLER_NOINLINE void look_around(struct simpler_orch *orch)
+{
+    const _Atomic uint64_t *failed = &orch->device->failure.task;
+
+    simpler_admission_advance_all(orch);
+    if (!orch->settled && orch->may_settle)
+        orch->settled =
+            is_all_done(orch) && atomic_load_explicit(failed, memory_order_relaxed) == 0;
+    if (orch->settled)
+        simpler_handover_probe(orch);
+}
+
+SIMPLER_INLINE void look_at_times(struct simpler_orch *orch)
+{
+    if ((orch->submit_seq & (ADVANCE_PERIOD - 1)) == 0)
+        look_around(orch);
+}
+
+/* A task that passed through has failed: later tasks learn of it from its slot and the map. */
+static SIMPLER_COLD int keep_failed(struct simpler_orch *orch, const struct request *q, int status)
+{
+    uint32_t number = make_slot(orch, q);
+
+    find_producers(orch, q, simpler_task_id_of(&orch->device->table.slot[number]));
+    fill_payload(orch, q, number, NULL);
+    simpler_scheduler_note_failure(orch->thread, number, status);
+    simpler_solo_complete(orch, number);
+    note_peaks(orch, &orch->ring[orch->current]);
+    return 0;
+}
+
+/* The scope that held the ring has ended: whether nothing of it is left. */
+static SIMPLER_NOINLINE bool catches_up(struct simpler_orch *orch)
+{
+    simpler_admission_advance(orch, orch->current);
+    return simpler_ring_live(orch, orch->current) == 0;
+}
+
+/* Nothing unfinished is before the task, it is short, and nothing would keep it from retiring. */
+SIMPLER_INLINE bool passes_through(struct simpler_orch *orch, const struct simpler_ring *ring,
+                                   const struct request *q)
+{
+    if (!orch->settled || ring->hold_from != SIMPLER_NO_HOLD || q->args->output_count != 0 ||
+        q->shape > SIMPLER_SHAPE_DUMMY ||
+        (q->shape < SIMPLER_SHAPE_DUMMY &&
+         simpler_handover_kernel_ns(orch->device, q->func_id) >= orch->solo_below_ns))
+        return false;
+    return SIMPLER_LIKELY(simpler_ring_live(orch, orch->current) == 0) || catches_up(orch);
+}
+
+SIMPLER_INLINE int pass_through(struct simpler_orch *orch, struct simpler_ring *ring,
+                                const struct request *q)
+{
+    struct simpler_thread *thread = orch->thread;
+
+    if (q->shape != SIMPLER_SHAPE_DUMMY) {
+        int status = simpler_solo_call(thread, q->func_id, q->args);
+        if (SIMPLER_UNLIKELY(status != 0))
+            return keep_failed(orch, q, status);
+        simpler_scheduler_count(&thread->counts.run);
+    }
+    if (q->out != NULL) {
+        q->out->id.raw = (uint64_t)orch->current << 32 | ring->next;
+        q->out->count = 0;
+    }
+    ring->done_from = ++ring->next;
+    orch->device->alive[orch->current] = ring->next;
+    if (ring->window_peak == 0)
+        ring->window_peak = 1;
+    simpler_scope_sample_wired(orch, ring);
+    orch->submitted++;
+    simpler_linking_next_mark(orch);
+    simpler_scheduler_count_completed(thread);
+    look_at_times(orch);
+    return 0;
+}
+
 SIMPLER_INLINE int submit(struct simpler_orch *orch, struct request *q)
 {
     uint8_t *block;
@@ -444,6 +572,8 @@ SIMPLER_INLINE int submit(struct simpler_orch *orch, struct request *q)
                                           "ring %u has had 2^32 - 2 tasks in this run, the most "
                                           "that its ids can name",
                                           orch->current));
+    if (passes_through(orch, ring, q))
+        return pass_through(orch, ring, q);
     if (q->args->output_count != 0)
         note_hold(orch, ring, q->heap_bytes, block == ring->heap.memory);
     uint32_t number = make_slot(orch, q);
@@ -458,8 +588,7 @@ SIMPLER_INLINE int submit(struct simpler_orch *orch, struct request *q)
     if (SIMPLER_UNLIKELY(status != 0))
         return refuse(orch, q, status);
     note_peaks(orch, ring);
-    if ((orch->submit_seq & (ADVANCE_PERIOD - 1)) == 0 && orch->private_count == 0)
-        simpler_admission_advance_all(orch);
+    look_at_times(orch);
     return 0;
 }
 
@@ -467,7 +596,7 @@ int simpler_tmr_submit_aic(struct simpler_orch *orch, uint32_t func_id,
                            const struct simpler_task_args *args, struct simpler_task_outputs *out,
                            const char *file, int line)
 {
-    struct request q = {SIMPLER_SHAPE_AIC,  func_id, args, out, file, line, 0, 0, NULL,
+    struct request q = {SIMPLER_SHAPE_AIC,  func_id, args, out, file, line, 0, NULL,
                         SIMPLER_SHAPE_DUMMY};
     return submit(orch, &q);
 }
@@ -476,7 +605,7 @@ int simpler_tmr_submit_aiv(struct simpler_orch *orch, uint32_t func_id,
                            const struct simpler_task_args *args, struct simpler_task_outputs *out,
                            const char *file, int line)
 {
-    struct request q = {SIMPLER_SHAPE_AIV,  func_id, args, out, file, line, 0, 0, NULL,
+    struct request q = {SIMPLER_SHAPE_AIV,  func_id, args, out, file, line, 0, NULL,
                         SIMPLER_SHAPE_DUMMY};
     return submit(orch, &q);
 }
@@ -485,7 +614,7 @@ int simpler_tmr_submit_mixed(struct simpler_orch *orch, const struct simpler_mix
                              const struct simpler_task_args *args, struct simpler_task_outputs *out,
                              const char *file, int line)
 {
-    struct request q = {SIMPLER_SHAPE_LAUNCH, 0, args, out, file, line, 0, 0, kernels,
+    struct request q = {SIMPLER_SHAPE_LAUNCH, 0, args, out, file, line, 0, kernels,
                         SIMPLER_SHAPE_LAUNCH};
     int32_t id[SIMPLER_LANES] = {-1, -1, -1};
 
@@ -507,23 +636,9 @@ int simpler_tmr_submit_mixed(struct simpler_orch *orch, const struct simpler_mix
 int simpler_tmr_submit_dummy(struct simpler_orch *orch, const struct simpler_task_args *args,
                              struct simpler_task_outputs *out, const char *file, int line)
 {
-    struct request q = {SIMPLER_SHAPE_DUMMY, 0, args, out, file, line, 0, 0, NULL,
+    struct request q = {SIMPLER_SHAPE_DUMMY, 0, args, out, file, line, 0, NULL,
                         SIMPLER_SHAPE_DUMMY};
     return submit(orch, &q);
-}
-
-/* Nothing to wait for and nothing to run: the task is done as it is made. */
-static void complete_at_once(struct simpler_orch *orch, uint32_t number)
-{
-    struct simpler_task_table *table = &orch->device->table;
-    struct simpler_ring *ring = &orch->ring[orch->current];
-    _Atomic uint64_t *completed = &orch->thread->counts.completed;
-
-    table->desc[number].dep_mark = ring->dep_top;
-    atomic_store_explicit(&table->slot[number].fanout, SIMPLER_LINK_CLOSED, memory_order_relaxed);
-    atomic_store_explicit(&table->done[number], SIMPLER_DONE_OK, memory_order_relaxed);
-    atomic_store_explicit(completed, atomic_load_explicit(completed, memory_order_relaxed) + 1,
-                          memory_order_release);
 }
 
 int simpler_tmr_alloc_tensors(struct simpler_orch *orch, const struct simpler_create_info *infos,
@@ -531,7 +646,7 @@ int simpler_tmr_alloc_tensors(struct simpler_orch *orch, const struct simpler_cr
                               int line)
 {
     struct simpler_task_args args;
-    struct request q = {SIMPLER_SHAPE_DUMMY, 0, &args, out, file, line, 0, 0, NULL,
+    struct request q = {SIMPLER_SHAPE_DUMMY, 0, &args, out, file, line, 0, NULL,
                         SIMPLER_SHAPE_DUMMY};
     uint8_t *block;
 
@@ -556,7 +671,7 @@ int simpler_tmr_alloc_tensors(struct simpler_orch *orch, const struct simpler_cr
     if (SIMPLER_UNLIKELY(orch->check != NULL))
         simpler_hazard_check_submit(orch->check, orch, q.args, number);
     fill_payload(orch, &q, number, block);
-    complete_at_once(orch, number);
+    simpler_solo_complete(orch, number);
     note_peaks(orch, ring);
     return 0;
 }

@@ -2,7 +2,8 @@
 /*
  * Kernel time estimates (engine-findings 6.10): an unknown kernel counts as long, one
  * preempted run does not make a tiny kernel long, a kernel that has become long shows
- * within two runs of being timed at once, and a steady estimate is not written again.
+ * within two runs of being timed at once, a steady estimate is not written again, and
+ * no probe of the round trip is believed beyond reason.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -91,6 +92,22 @@ static void no_estimate_is_zero_or_the_unknown(void **state)
     assert_true(simpler_handover_estimate(&device, &slot) < SIMPLER_LONG_NS);
 }
 
+/* A probe during which a thread lost its CPU must not make kernels of milliseconds short. */
+static void a_disturbed_probe_is_not_believed(void **state)
+{
+    static struct simpler_orch orch;
+    (void)state;
+    orch.device = &device;
+    simpler_handover_set(&orch, 100);
+    assert_int_equal(simpler_handover_threshold(&device), 70);
+    assert_int_equal(orch.solo_below_ns, 70);
+    simpler_handover_set(&orch, 5000000);
+    assert_in_range(simpler_handover_threshold(&device), 70, 2000);
+    assert_in_range(orch.solo_below_ns, 70, 2000);
+    simpler_handover_set(&orch, UINT64_MAX);
+    assert_in_range(orch.solo_below_ns, 70, 2000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -99,6 +116,7 @@ int main(void)
         cmocka_unit_test_setup(a_kernel_that_has_become_long_shows, fresh),
         cmocka_unit_test_setup(a_long_kernel_that_has_become_short_shows, fresh),
         cmocka_unit_test_setup(no_estimate_is_zero_or_the_unknown, fresh),
+        cmocka_unit_test_setup(a_disturbed_probe_is_not_believed, fresh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
