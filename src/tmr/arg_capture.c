@@ -2,6 +2,8 @@
 /* The args dump's hooks in this runtime; what is recorded is args_dump_task's matter. */
 #include "tmr/arg_capture.h"
 
+#include "tmr/launch.h"
+
 #if SIMPLER_DFX
 
 void simpler_arg_capture_start(struct simpler_orch *orch)
@@ -29,6 +31,36 @@ void simpler_arg_capture_note_submit(struct simpler_orch *orch,
                           orch->dump_level);
 }
 
+static uint32_t tensors_of(const struct simpler_kernel *kernel)
+{
+    uint32_t n = 0;
+    while (n < kernel->signature_count && kernel->signature[n] != SIMPLER_DIR_SCALAR)
+        n++;
+    return n;
+}
+
+/* Every kernel of a task by lane; the one whose signature reaches furthest gives directions. */
+static void take_lanes(const struct simpler_device *device,
+                       const struct simpler_task_launch *launch, struct dump_args_view *view)
+{
+    const struct simpler_kernel *widest = NULL;
+
+    view->func_count = 0;
+    for (uint32_t lane = 0; lane < SIMPLER_LANES; lane++) {
+        if ((launch->lanes >> lane & 1) == 0)
+            continue;
+        const struct simpler_kernel *kernel = device->kernels[launch->func_id[lane]];
+        view->func_ids[view->func_count++] = launch->func_id[lane];
+        if (widest == NULL || tensors_of(kernel) > tensors_of(widest))
+            widest = kernel;
+    }
+    if (widest == NULL)
+        return;
+    view->func_id = (uint16_t)widest->func_id;
+    view->signature = widest->signature;
+    view->signature_count = widest->signature_count;
+}
+
 static void capture(struct simpler_thread *thread, uint32_t number, uint8_t stage)
 {
     const struct simpler_device *device = thread->device;
@@ -49,6 +81,8 @@ static void capture(struct simpler_thread *thread, uint32_t number, uint8_t stag
         .args = thread->args,
     };
 
+    if (slot->shape == SIMPLER_SHAPE_LAUNCH)
+        take_lanes(device, &device->table.launch[number], &view);
     dump_args_task_capture(&run, thread->lane, &view, stage);
 }
 

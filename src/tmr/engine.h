@@ -99,6 +99,8 @@ struct simpler_thread {
     uint32_t timing;     /* runs until the next timed one */
     uint32_t unnotified; /* completions since the orchestrator was last notified */
     uint32_t victim;     /* where stealing starts */
+    uint32_t deferred;   /* conditions that the kernel which runs has registered */
+    uint64_t nap_ns;     /* its last sleep while conditions are open, see deferred.h */
     int64_t args[SIMPLER_KERNEL_ARGS];
     struct simpler_tensor scratch[SIMPLER_MAX_TENSORS];
     struct simpler_local_context local;
@@ -174,6 +176,22 @@ struct simpler_spread_place {
     _Alignas(SIMPLER_CACHE_LINE) _Atomic uint64_t word;
 };
 
+/* What a deferred completion waits for; under the list's lock. */
+struct simpler_deferred_entry {
+    struct simpler_async_condition condition;
+    const struct simpler_thread *owner; /* where its kernel ran */
+    uint32_t number;                    /* slot; SIMPLER_NO_TASK until the kernel has returned */
+    bool held;                          /* all kernels of the task have returned */
+};
+
+/* See deferred.h. */
+struct simpler_deferred {
+    _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t open;
+    _Atomic uint32_t lock;
+    _Atomic uint64_t changed_ns;
+    struct simpler_deferred_entry entry[SIMPLER_MAX_ASYNC_CONDITIONS];
+};
+
 /* A timing slot: any thread, relaxed; read when every task is done. */
 struct simpler_timing {
     _Atomic uint64_t tasks, start_ns, end_ns, busy_ns;
@@ -221,6 +239,7 @@ struct simpler_device {
     /* Round-trip probe: ping by the orchestrator, pong by an idle scheduler. */
     struct simpler_round_trip round_trip;
 
+    struct simpler_deferred deferred;
     struct simpler_spread_place spread[SIMPLER_SPREAD_PLACES];
     _Alignas(SIMPLER_CACHE_LINE) struct simpler_failure failure;
     struct simpler_timing timing[SIMPLER_TIMING_SLOTS];

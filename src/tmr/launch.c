@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "tmr/arg_capture.h"
 #include "tmr/cohort.h"
+#include "tmr/deferred.h"
 #include "tmr/fatal.h"
 #include "tmr/scheduler.h"
 
@@ -146,9 +147,7 @@ static int refuse(struct simpler_member *member, const char *what)
 
 static int defer(struct simpler_member *member, const struct simpler_async_condition *condition)
 {
-    (void)member;
-    (void)condition;
-    return SIMPLER_ENOSYS;
+    return simpler_deferred_register(member->owner, condition);
 }
 
 const struct simpler_member_ops simpler_launch_member_ops = {refuse, defer};
@@ -230,6 +229,7 @@ static void note_end(struct simpler_device *device, const struct simpler_task_la
 void simpler_launch_start_run(struct simpler_device *device, uint64_t start_ns)
 {
     device->start_ns = start_ns;
+    simpler_deferred_reset(device);
     for (uint32_t i = 0; i < SIMPLER_TIMING_SLOTS; i++) {
         struct simpler_timing *t = &device->timing[i];
         atomic_store_explicit(&t->tasks, 0, memory_order_relaxed);
@@ -337,6 +337,10 @@ bool simpler_launch_block(struct simpler_thread *thread, uint32_t number, int32_
         simpler_scheduler_count(&thread->counts.blocks);
     }
     simpler_member_leave(&thread->member);
+    if (thread->deferred != 0) {
+        simpler_deferred_assign(thread, number);
+        atomic_store_explicit(&launch->deferred, 1, memory_order_relaxed);
+    }
     if (status != 0) {
         simpler_scheduler_record_failure(device, number, func_id, status);
         atomic_store_explicit(&launch->failed, 1, memory_order_relaxed);
@@ -350,6 +354,13 @@ void simpler_launch_finish(struct simpler_thread *thread, uint32_t number)
     struct simpler_device *device = thread->device;
     struct simpler_task_launch *launch = &device->table.launch[number];
 
+    if (atomic_load_explicit(&launch->deferred, memory_order_relaxed)) {
+        if (!atomic_load_explicit(&launch->failed, memory_order_relaxed)) {
+            simpler_deferred_hold(device, number);
+            return;
+        }
+        simpler_deferred_drop(device, number);
+    }
     capture(thread, number, true);
     if (atomic_load_explicit(&launch->failed, memory_order_relaxed)) {
         device->table.slot[number].failed = 1;

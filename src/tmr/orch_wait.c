@@ -3,6 +3,7 @@
 #include "tmr/orch_wait.h"
 
 #include "base/clock.h"
+#include "tmr/deferred.h"
 #include "tmr/launch.h"
 #include "tmr/scheduler.h"
 
@@ -44,7 +45,7 @@ static uint32_t park(struct simpler_orch *orch, simpler_wait_fn condition, void 
         simpler_event_cancel(event);
         return number;
     }
-    simpler_event_wait(event, seen, LOOK_PERIOD_NS);
+    simpler_event_wait(event, seen, simpler_deferred_nap_ns(orch->thread, LOOK_PERIOD_NS));
     return SIMPLER_NO_TASK;
 }
 
@@ -63,6 +64,8 @@ static enum simpler_wait wait_for(struct simpler_orch *orch, simpler_wait_fn con
     uint64_t idle_since = 0;
 
     for (;;) {
+        if (simpler_deferred_is_open(device))
+            (void)simpler_deferred_poll(orch->thread);
         verdict = condition(orch, context);
         if (verdict != SIMPLER_WAIT_MORE)
             return verdict;

@@ -13,6 +13,7 @@
 #include "base/testpoint.h"
 #include "tmr/arg_capture.h"
 #include "tmr/core_pool.h"
+#include "tmr/deferred.h"
 #include "tmr/handover.h"
 #include "tmr/kernel_call.h"
 #include "tmr/launch.h"
@@ -173,7 +174,8 @@ static SIMPLER_NOINLINE int run_captured(struct simpler_thread *thread, uint32_t
 {
     simpler_arg_capture_before(thread, number);
     int status = simpler_kernel_call(thread, thread->device->table.slot[number].func_id);
-    simpler_arg_capture_after(thread, number);
+    if (thread->deferred == 0 || status != 0)
+        simpler_arg_capture_after(thread, number);
     return status;
 }
 
@@ -227,11 +229,19 @@ void simpler_scheduler_record_failure(struct simpler_device *device, uint32_t nu
     atomic_store_explicit(&device->failure.func_id, func_id, memory_order_relaxed);
 }
 
-void simpler_scheduler_note_failure(struct simpler_thread *thread, uint32_t number, int status)
+void simpler_scheduler_note_odd_end(struct simpler_thread *thread, uint32_t number, int status)
 {
     struct simpler_task_slot *slot = &thread->device->table.slot[number];
 
-    slot->failed = 1;
+    if (thread->deferred != 0)
+        simpler_deferred_assign(thread, number);
+    if (status == 0) {
+        slot->failed = SIMPLER_OUTCOME_DEFERRED;
+        simpler_scheduler_count(&thread->counts.run);
+        return;
+    }
+    simpler_deferred_drop(thread->device, number);
+    slot->failed = SIMPLER_OUTCOME_FAILED;
     simpler_scheduler_count(&thread->counts.failed);
     simpler_scheduler_record_failure(thread->device, number, slot->func_id, status);
 }
@@ -249,10 +259,10 @@ void simpler_scheduler_execute(struct simpler_thread *thread, uint32_t number)
         SIMPLER_UNLIKELY(atomic_load_explicit(&thread->device->stop, memory_order_relaxed) != 0))
         return;
     int status = simpler_scheduler_call(thread, number);
-    if (SIMPLER_LIKELY(status == 0))
+    if (SIMPLER_LIKELY(((uint32_t)status | thread->deferred) == 0))
         simpler_scheduler_count(&thread->counts.run);
     else
-        simpler_scheduler_note_failure(thread, number, status);
+        simpler_scheduler_note_odd_end(thread, number, status);
 }
 
 static void hold_ready(struct simpler_thread *thread, uint32_t number)
@@ -287,8 +297,16 @@ void simpler_scheduler_complete(struct simpler_thread *thread, uint32_t number)
 {
     struct simpler_device *device = thread->device;
     struct simpler_task_slot *slot = &device->table.slot[number];
-    uint8_t done = slot->failed ? SIMPLER_DONE_FAILED : SIMPLER_DONE_OK;
+    uint8_t done = SIMPLER_DONE_OK;
     uint32_t ready = SIMPLER_NO_TASK;
+
+    if (SIMPLER_UNLIKELY(slot->failed != SIMPLER_OUTCOME_OK)) {
+        if (slot->failed == SIMPLER_OUTCOME_DEFERRED) {
+            simpler_deferred_hold(device, number);
+            return;
+        }
+        done = SIMPLER_DONE_FAILED;
+    }
 
     SIMPLER_TESTPOINT(COMPLETE_BEFORE_CLOSE);
     /* acq_rel: pairs with P3 (the edges) and is P4 (the task's effects). */
@@ -368,7 +386,8 @@ bool simpler_scheduler_is_busy(struct simpler_device *device)
             simpler_ready_queue_count(&thread->queue) != 0)
             return true;
     }
-    return has_cores(device) && simpler_core_pool_is_busy(device->cores);
+    return (has_cores(device) && simpler_core_pool_is_busy(device->cores)) ||
+           simpler_deferred_is_alive(device);
 }
 
 uint64_t simpler_scheduler_completed(const struct simpler_device *device)
@@ -406,7 +425,7 @@ static uint32_t idle(struct simpler_thread *thread)
         simpler_event_cancel(&device->work);
         return number;
     }
-    simpler_event_wait(&device->work, seen, UINT64_MAX);
+    simpler_event_wait(&device->work, seen, simpler_deferred_nap_ns(thread, UINT64_MAX));
     return SIMPLER_NO_TASK;
 }
 
@@ -417,6 +436,8 @@ void *simpler_scheduler_main(void *argument)
 
     while (!is_closing(device)) {
         atomic_store_explicit(&thread->counts.running, 1, memory_order_relaxed);
+        if (simpler_deferred_is_open(device))
+            (void)simpler_deferred_poll(thread);
         uint32_t number = simpler_scheduler_find(thread);
         if (number == SIMPLER_NO_TASK && simpler_spread_help(thread))
             continue;

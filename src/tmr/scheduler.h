@@ -25,8 +25,8 @@ void simpler_scheduler_run_here(struct simpler_thread *thread, uint32_t number);
 /* Calls the kernel of a task, unless it is poisoned, a dummy, or the run is to stop. */
 void simpler_scheduler_execute(struct simpler_thread *thread, uint32_t number);
 
-/* The kernel of the task answered @status, which is not 0. */
-void simpler_scheduler_note_failure(struct simpler_thread *thread, uint32_t number, int status);
+/* The kernel of the task has failed with @status, or has registered conditions. */
+void simpler_scheduler_note_odd_end(struct simpler_thread *thread, uint32_t number, int status);
 
 /* A count of this thread: a single writer, so a load and a store. */
 SIMPLER_INLINE void simpler_scheduler_count(_Atomic uint64_t *count)

@@ -37,8 +37,7 @@ struct request {
     const char *file;
     int line;
     uint64_t heap_bytes;
-    const struct simpler_mixed_kernels *mixed; /* NULL: one kernel */
-    enum simpler_shape launched;               /* what a LAUNCH was without its extras */
+    const struct simpler_mixed_kernels *mixed; /* of a task of shape LAUNCH; NULL: one kernel */
 };
 
 /* Bits of args->extra that make a task one of shape LAUNCH. */
@@ -112,7 +111,37 @@ static void ids_by_lane(const struct simpler_mixed_kernels *mixed, int32_t id[SI
     }
 }
 
-static SIMPLER_NOINLINE int check_mixed(struct simpler_orch *orch, const struct request *q)
+static struct simpler_launch_request launch_request(const struct simpler_device *device,
+                                                    const struct request *q)
+{
+    struct simpler_launch_request request = {
+        {SIMPLER_NO_FUNC, SIMPLER_NO_FUNC, SIMPLER_NO_FUNC}, q->args, q->file, q->line};
+    int32_t id[SIMPLER_LANES];
+
+    if (q->mixed != NULL) {
+        ids_by_lane(q->mixed, id);
+        for (uint32_t lane = 0; lane < SIMPLER_LANES; lane++)
+            request.func_id[lane] = (uint16_t)id[lane];
+    } else {
+        bool aic = device->kernels[q->func_id]->core_type == SIMPLER_CORE_AIC;
+        request.func_id[aic ? SIMPLER_LANE_AIC : SIMPLER_LANE_AIV0] = (uint16_t)q->func_id;
+    }
+    return request;
+}
+
+/* A task that is more than one call of one kernel: its shape is LAUNCH from here on. */
+static int check_launch(struct simpler_orch *orch, struct request *q)
+{
+    static const struct simpler_mixed_kernels none = {-1, -1, -1};
+
+    if (q->shape == SIMPLER_SHAPE_DUMMY)
+        q->mixed = &none;
+    q->shape = SIMPLER_SHAPE_LAUNCH;
+    struct simpler_launch_request request = launch_request(orch->device, q);
+    return simpler_launch_check(orch, &request);
+}
+
+static int check_mixed(struct simpler_orch *orch, const struct request *q)
 {
     int32_t id[SIMPLER_LANES];
     int status = 0;
@@ -131,43 +160,19 @@ static SIMPLER_NOINLINE int check_mixed(struct simpler_orch *orch, const struct 
 
 SIMPLER_INLINE int check_kernel(struct simpler_orch *orch, const struct request *q)
 {
-    if (q->shape >= SIMPLER_SHAPE_DUMMY)
-        return SIMPLER_UNLIKELY(q->mixed != NULL) ? check_mixed(orch, q) : 0;
+    if (q->shape == SIMPLER_SHAPE_DUMMY)
+        return 0;
     return check_kernel_id(orch, q, q->func_id, (uint32_t)q->shape);
 }
 
-static struct simpler_launch_request launch_request(const struct request *q)
+static int check_kernels(struct simpler_orch *orch, const struct request *q)
 {
-    struct simpler_launch_request request = {
-        {SIMPLER_NO_FUNC, SIMPLER_NO_FUNC, SIMPLER_NO_FUNC}, q->args, q->file, q->line};
-    int32_t id[SIMPLER_LANES];
-
-    if (q->mixed != NULL) {
-        ids_by_lane(q->mixed, id);
-        for (uint32_t lane = 0; lane < SIMPLER_LANES; lane++)
-            request.func_id[lane] = (uint16_t)id[lane];
-    } else if (q->launched != SIMPLER_SHAPE_DUMMY) {
-        uint32_t lane = q->launched == SIMPLER_SHAPE_AIC ? SIMPLER_LANE_AIC : SIMPLER_LANE_AIV0;
-        request.func_id[lane] = (uint16_t)q->func_id;
-    }
-    return request;
+    return q->mixed != NULL ? check_mixed(orch, q) : check_kernel(orch, q);
 }
 
-/* A task that is more than one call of one kernel: its shape is LAUNCH from here on. */
-static SIMPLER_NOINLINE int check_launch(struct simpler_orch *orch, struct request *q)
+static void prepare_launch(struct simpler_orch *orch, const struct request *q, uint32_t number)
 {
-    q->launched = q->shape;
-    struct simpler_launch_request request = launch_request(q);
-    int status = simpler_launch_check(orch, &request);
-
-    q->shape = SIMPLER_SHAPE_LAUNCH;
-    return status;
-}
-
-static SIMPLER_NOINLINE void prepare_launch(struct simpler_orch *orch, const struct request *q,
-                                            uint32_t number)
-{
-    struct simpler_launch_request request = launch_request(q);
+    struct simpler_launch_request request = launch_request(orch->device, q);
 
     simpler_launch_prepare(orch, number, &request);
 }
@@ -226,23 +231,28 @@ static int check_dependencies(struct simpler_orch *orch, const struct request *q
     return 0;
 }
 
-SIMPLER_INLINE int check(struct simpler_orch *orch, struct request *q)
+/* Arguments that are missing, have an error, or have extras. */
+SIMPLER_INLINE bool is_odd(const struct simpler_task_args *args)
 {
-    if (SIMPLER_UNLIKELY(q->args == NULL))
+    return args == NULL || (args->error | args->extra) != 0;
+}
+
+/* Without @odd the arguments are not. */
+SIMPLER_INLINE int check(struct simpler_orch *orch, struct request *q, bool odd)
+{
+    if (odd && q->args == NULL)
         return invalid(orch, q, "the arguments are NULL", 0);
-    if (SIMPLER_UNLIKELY(q->args->error != SIMPLER_ARGS_OK))
+    if (odd && q->args->error != SIMPLER_ARGS_OK)
         return invalid(orch, q, simpler_task_args_error_text(q->args->error), q->args->error_arg);
     if (SIMPLER_UNLIKELY(q->args->tensor_count > SIMPLER_MAX_TENSORS ||
                          q->args->scalar_count > SIMPLER_MAX_SCALARS))
         return invalid(orch, q, "the argument object was not initialised", 0);
-    int status = check_kernel(orch, q);
+    int status = odd ? check_kernels(orch, q) : check_kernel(orch, q);
     if (SIMPLER_LIKELY(status == 0) && q->args->tensor_count != 0)
         status = check_tensors(orch, q);
     if (SIMPLER_LIKELY(status == 0) && q->args->dependency_count != 0)
         status = check_dependencies(orch, q);
-    if (SIMPLER_UNLIKELY((q->args->extra & LAUNCH_EXTRAS) != 0 ||
-                         q->shape == SIMPLER_SHAPE_LAUNCH) &&
-        status == 0)
+    if (odd && status == 0 && (q->mixed != NULL || (q->args->extra & LAUNCH_EXTRAS) != 0))
         status = check_launch(orch, q);
     return status;
 }
@@ -495,14 +505,17 @@ SIMPLER_INLINE void look_at_times(struct simpler_orch *orch)
         look_around(orch);
 }
 
-/* A task that passed through has failed: later tasks learn of it from its slot and the map. */
-static SIMPLER_COLD int keep_failed(struct simpler_orch *orch, const struct request *q, int status)
+/*
+ * A task that passed through has failed, or is not done yet: later tasks learn of it from
+ * its slot and the map.
+ */
+static SIMPLER_COLD int keep(struct simpler_orch *orch, const struct request *q, int status)
 {
     uint32_t number = make_slot(orch, q);
 
     find_producers(orch, q, simpler_task_id_of(&orch->device->table.slot[number]));
     fill_payload(orch, q, number, NULL);
-    simpler_scheduler_note_failure(orch->thread, number, status);
+    simpler_scheduler_note_odd_end(orch->thread, number, status);
     simpler_solo_complete(orch, number);
     note_peaks(orch, &orch->ring[orch->current]);
     return 0;
@@ -534,8 +547,8 @@ SIMPLER_INLINE int pass_through(struct simpler_orch *orch, struct simpler_ring *
 
     if (q->shape != SIMPLER_SHAPE_DUMMY) {
         int status = simpler_solo_call(thread, q->func_id, q->args);
-        if (SIMPLER_UNLIKELY(status != 0))
-            return keep_failed(orch, q, status);
+        if (SIMPLER_UNLIKELY(((uint32_t)status | thread->deferred) != 0))
+            return keep(orch, q, status);
         simpler_scheduler_count(&thread->counts.run);
     }
     if (q->out != NULL) {
@@ -554,13 +567,13 @@ SIMPLER_INLINE int pass_through(struct simpler_orch *orch, struct simpler_ring *
     return 0;
 }
 
-SIMPLER_INLINE int submit(struct simpler_orch *orch, struct request *q)
+SIMPLER_INLINE int submit_checked(struct simpler_orch *orch, struct request *q, bool odd)
 {
     uint8_t *block;
 
     if (SIMPLER_UNLIKELY(atomic_load_explicit(&orch->device->stop, memory_order_relaxed) != 0))
         return refuse(orch, q, simpler_fatal_status(orch));
-    int status = check(orch, q);
+    int status = check(orch, q, odd);
     if (SIMPLER_LIKELY(status == 0))
         status = admit(orch, q, &block);
     if (SIMPLER_UNLIKELY(status != 0))
@@ -582,7 +595,7 @@ SIMPLER_INLINE int submit(struct simpler_orch *orch, struct request *q)
     find_producers(orch, q, simpler_task_id_of(&orch->device->table.slot[number]));
     fill_payload(orch, q, number, block);
     simpler_arg_capture_submit(orch, q->args, number);
-    if (SIMPLER_UNLIKELY(q->shape == SIMPLER_SHAPE_LAUNCH))
+    if (odd && q->shape == SIMPLER_SHAPE_LAUNCH)
         prepare_launch(orch, q, number);
     status = simpler_linking_finish(orch, number);
     if (SIMPLER_UNLIKELY(status != 0))
@@ -592,12 +605,24 @@ SIMPLER_INLINE int submit(struct simpler_orch *orch, struct request *q)
     return 0;
 }
 
+/* Apart, so that plain tasks do not pay for what is rare. */
+static SIMPLER_NOINLINE int submit_odd(struct simpler_orch *orch, struct request *q)
+{
+    return submit_checked(orch, q, true);
+}
+
+SIMPLER_INLINE int submit(struct simpler_orch *orch, struct request *q)
+{
+    if (SIMPLER_UNLIKELY(is_odd(q->args)))
+        return submit_odd(orch, q);
+    return submit_checked(orch, q, false);
+}
+
 int simpler_tmr_submit_aic(struct simpler_orch *orch, uint32_t func_id,
                            const struct simpler_task_args *args, struct simpler_task_outputs *out,
                            const char *file, int line)
 {
-    struct request q = {SIMPLER_SHAPE_AIC,  func_id, args, out, file, line, 0, NULL,
-                        SIMPLER_SHAPE_DUMMY};
+    struct request q = {SIMPLER_SHAPE_AIC, func_id, args, out, file, line, 0, NULL};
     return submit(orch, &q);
 }
 
@@ -605,8 +630,7 @@ int simpler_tmr_submit_aiv(struct simpler_orch *orch, uint32_t func_id,
                            const struct simpler_task_args *args, struct simpler_task_outputs *out,
                            const char *file, int line)
 {
-    struct request q = {SIMPLER_SHAPE_AIV,  func_id, args, out, file, line, 0, NULL,
-                        SIMPLER_SHAPE_DUMMY};
+    struct request q = {SIMPLER_SHAPE_AIV, func_id, args, out, file, line, 0, NULL};
     return submit(orch, &q);
 }
 
@@ -614,8 +638,7 @@ int simpler_tmr_submit_mixed(struct simpler_orch *orch, const struct simpler_mix
                              const struct simpler_task_args *args, struct simpler_task_outputs *out,
                              const char *file, int line)
 {
-    struct request q = {SIMPLER_SHAPE_LAUNCH, 0, args, out, file, line, 0, kernels,
-                        SIMPLER_SHAPE_LAUNCH};
+    struct request q = {SIMPLER_SHAPE_LAUNCH, 0, args, out, file, line, 0, kernels};
     int32_t id[SIMPLER_LANES] = {-1, -1, -1};
 
     if (kernels != NULL)
@@ -630,14 +653,13 @@ int simpler_tmr_submit_mixed(struct simpler_orch *orch, const struct simpler_mix
         q.shape = id[0] >= 0 ? SIMPLER_SHAPE_AIC : SIMPLER_SHAPE_AIV;
         q.mixed = NULL;
     }
-    return submit(orch, &q);
+    return submit_odd(orch, &q);
 }
 
 int simpler_tmr_submit_dummy(struct simpler_orch *orch, const struct simpler_task_args *args,
                              struct simpler_task_outputs *out, const char *file, int line)
 {
-    struct request q = {SIMPLER_SHAPE_DUMMY, 0, args, out, file, line, 0, NULL,
-                        SIMPLER_SHAPE_DUMMY};
+    struct request q = {SIMPLER_SHAPE_DUMMY, 0, args, out, file, line, 0, NULL};
     return submit(orch, &q);
 }
 
@@ -646,8 +668,7 @@ int simpler_tmr_alloc_tensors(struct simpler_orch *orch, const struct simpler_cr
                               int line)
 {
     struct simpler_task_args args;
-    struct request q = {SIMPLER_SHAPE_DUMMY, 0, &args, out, file, line, 0, NULL,
-                        SIMPLER_SHAPE_DUMMY};
+    struct request q = {SIMPLER_SHAPE_DUMMY, 0, &args, out, file, line, 0, NULL};
     uint8_t *block;
 
     simpler_task_args_reset(&args);
@@ -660,7 +681,7 @@ int simpler_tmr_alloc_tensors(struct simpler_orch *orch, const struct simpler_cr
         status =
             invalid(orch, &q, "alloc_tensors needs create-infos and a place for its tensors", 0);
     else
-        status = check(orch, &q);
+        status = check(orch, &q, true);
     if (status == 0)
         status = admit(orch, &q, &block);
     if (status != 0)

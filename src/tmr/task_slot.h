@@ -45,6 +45,13 @@ enum simpler_shape {
 /* Added to fanin while edges are being linked, so that it cannot reach 0. */
 #define SIMPLER_FANIN_BIAS (1 << 30)
 
+/* What a slot's failed says. */
+enum simpler_outcome {
+    SIMPLER_OUTCOME_OK = 0,
+    SIMPLER_OUTCOME_FAILED = 1,  /* its kernel, or something before it */
+    SIMPLER_OUTCOME_DEFERRED = 2 /* its kernel has returned; it waits for conditions */
+};
+
 /* A done byte. */
 enum simpler_done {
     SIMPLER_DONE_NOT = 0,
@@ -72,7 +79,7 @@ struct simpler_task_slot {
     uint8_t shape; /* enum simpler_shape */
     uint8_t ring;
     _Atomic uint8_t poisoned;
-    uint8_t failed;
+    uint8_t failed; /* enum simpler_outcome */
     uint8_t tensor_count;
     uint8_t scalar_count;
     uint32_t mark; /* submit number of the last consumer that linked to it */

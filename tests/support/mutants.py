@@ -27,6 +27,8 @@ TESTS = [
     ("test_codes", 60),
     ("test_failures", 60),
     ("test_api_semantics", 60),
+    ("test_launch", 60),
+    ("test_deferred", 60),
     ("test_traps", 90),
     ("test_points", 60),
 ]
@@ -56,7 +58,7 @@ MUTANTS = [
     ("wake-up-lost", "a parking thread does not look again", "dev", [
         ("src/tmr/scheduler.c",
          "    uint32_t number = simpler_scheduler_find(thread);\n"
-         "    if (number != SIMPLER_NO_TASK || is_closing(device)) {\n",
+         "    if (number != SIMPLER_NO_TASK || is_closing(device) || simpler_spread_is_offered(device)) {\n",
          "    uint32_t number = SIMPLER_NO_TASK;\n    if (is_closing(device)) {\n")]),
     ("ready-relaxed", "a ready task is published without release", "tsan", [
         ("src/task/ready_queue.h",
@@ -104,9 +106,9 @@ MUTANTS = [
          "        n = map->node[n].next;\n        simpler_tensormap_entry_push(")]),
     ("run-twice", "a handed-on task is published as well", "dev", [
         ("src/tmr/scheduler.c",
-         "    if (thread->handed == SIMPLER_NO_TASK && device->cores == NULL)\n"
+         "    if (thread->handed == SIMPLER_NO_TASK && !device->exec_threads)\n"
          "        thread->handed = ready;\n",
-         "    if (thread->handed == SIMPLER_NO_TASK && device->cores == NULL) {\n"
+         "    if (thread->handed == SIMPLER_NO_TASK && !device->exec_threads) {\n"
          "        thread->handed = ready;\n        simpler_scheduler_publish(thread, ready);\n"
          "    }\n")]),
     ("settled-stays", "tasks pass through although a shared one is not done", "dev", [
@@ -115,10 +117,10 @@ MUTANTS = [
         ("src/tmr/submit.c", "        if (orch->ring[r].done_from != orch->ring[r].next)\n"
          "            return false;\n", "")]),
     ("settled-though-failed", "tasks pass through although one has failed", "dev", [
-        ("src/tmr/solo.c", "        orch->settled = false;\n", "        (void)orch;\n")]),
+        ("src/tmr/solo.c", "    orch->settled = false;\n", "    (void)orch;\n")]),
     ("failure-unrecorded", "the map does not learn of a task that failed as it passed", "dev", [
         ("src/tmr/submit.c",
-         "    find_producers(orch, q, simpler_task_id_of(&table->slot[number]));\n"
+         "    find_producers(orch, q, simpler_task_id_of(&orch->device->table.slot[number]));\n"
          "    fill_payload(orch, q, number, NULL);\n",
          "    fill_payload(orch, q, number, NULL);\n")]),
     ("done-before-walk", "a slot may be reused while its list is walked", "dev", [
@@ -132,7 +134,38 @@ MUTANTS = [
          "    simpler_tensormap_lookup(orch->map, tensor, true, false, &u.sink);")]),
     ("padding-unfilled", "an initial value leaves recycled memory as it was", "dev", [
         ("src/tmr/submit.c",
-         "        fill_initial(block, bytes, info);", "        fill_initial(block, 8, info);")]),
+         "        simpler_submit_fill_initial(block, bytes, info);",
+         "        simpler_submit_fill_initial(block, 8, info);")]),
+    ("cohort-in-parts", "a sync_start task is started with the blocks that fit", "dev", [
+        ("src/tmr/cohort.c", "        bool together = launch->sync_start;\n",
+         "        bool together = false;\n")]),
+    ("cluster-in-parts", "a block is started with the lanes that have a core", "dev", [
+        ("src/tmr/cohort.c",
+         "            release_unit(pool, launch, unit, held);\n            return false;\n",
+         "            return held != 0;\n")]),
+    ("block-twice", "two threads may take one range of blocks", "dev", [
+        ("src/tmr/spread.c",
+         "    } while (!atomic_compare_exchange_weak_explicit(place, &word, word - ((uint64_t)count << 48),\n"
+         "                                                    memory_order_acquire, memory_order_relaxed));\n",
+         "    } while (0);\n"
+         "    atomic_store_explicit(place, word - ((uint64_t)count << 48), memory_order_relaxed);\n")]),
+    ("last-block-first", "a task is done before its last block", "dev", [
+        ("src/tmr/launch.c",
+         "    return atomic_fetch_sub_explicit(&launch->left, 1, memory_order_acq_rel) == 1;",
+         "    return atomic_fetch_sub_explicit(&launch->left, 1, memory_order_acq_rel) == 2 ||\n"
+         "           (launch->block_num == 1 && launch->lane_count == 1);")]),
+    ("barrier-open", "a barrier lets the first one through", "dev", [
+        ("src/task/resident.c",
+         "    if (atomic_fetch_add_explicit(&group->arrived, 1, memory_order_acq_rel) + 1 != group->members)\n",
+         "    if (atomic_fetch_add_explicit(&group->arrived, 1, memory_order_acq_rel) + 1 < group->members / 2)\n")]),
+    ("predicate-ignored", "a task runs whatever its predicate says", "dev", [
+        ("src/tmr/launch.c",
+         "        if (predicate_holds(launch))\n            return false;\n",
+         "        return false;\n")]),
+    ("held-not", "a deferred task is done when its kernel has returned", "dev", [
+        ("src/tmr/deferred.c",
+         "        if (!e->held || (!stopped && !holds(&e->condition)))\n",
+         "        if (!e->held)\n")]),
     ("publish-held-back", "a ready task that is long is kept on the own stack", "dev", [
         ("src/tmr/linking.c",
          "    simpler_scheduler_publish(orch->thread, number);\n    help(orch);\n",
