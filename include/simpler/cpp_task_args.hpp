@@ -247,9 +247,9 @@ class CoreTaskArgs
             SIMPLER_CALL(task_args_dump_all)(&c_);
             note_error();
         } else {
-            (dump_one(&selected, detail::is_tensor<T>        ? NO_TENSOR
-                                 : detail::is_create_info<T> ? NO_CREATE_INFO
-                                                             : NO_SCALAR),
+            (dump_one(&selected, detail::is_tensor<T>        ? SIMPLER_ARGS_DUMP_NO_TENSOR
+                                 : detail::is_create_info<T> ? SIMPLER_ARGS_DUMP_NO_CREATE_INFO
+                                                             : SIMPLER_ARGS_DUMP_NO_SCALAR),
              ...);
         }
     }
@@ -295,11 +295,6 @@ class CoreTaskArgs
     }
 
   private:
-    static constexpr const char *NO_TENSOR = "dump: the tensor is not in this argument object";
-    static constexpr const char *NO_CREATE_INFO =
-        "dump: the create-info is not in this argument object";
-    static constexpr const char *NO_SCALAR = "dump: the scalar is not in this argument object";
-
     template <class... T> static constexpr void check_tensors()
     {
         static_assert(sizeof...(T) > 0, "at least one tensor");
@@ -328,13 +323,13 @@ class CoreTaskArgs
             c_.scalar_source[at] = source;
         note_error();
     }
-    void dump_one(const void *address, const char *text)
+    void dump_one(const void *address, simpler_task_args_error without)
     {
-        const bool before = has_error;
+        const uint32_t before = c_.error;
         SIMPLER_CALL(task_args_dump_list)(&c_, &address, 1);
+        if (before == SIMPLER_ARGS_OK && c_.error == SIMPLER_ARGS_DUMP_UNKNOWN)
+            c_.error = without;
         note_error();
-        if (has_error && !before)
-            error_msg = text;
     }
 
     mutable simpler_task_args c_;

@@ -70,6 +70,9 @@ enum simpler_task_args_error {
     SIMPLER_ARGS_TIMING_SLOT,
     SIMPLER_ARGS_PREDICATE,
     SIMPLER_ARGS_TOO_MANY_DEPS,
+    SIMPLER_ARGS_DUMP_NO_TENSOR,
+    SIMPLER_ARGS_DUMP_NO_CREATE_INFO,
+    SIMPLER_ARGS_DUMP_NO_SCALAR,
     SIMPLER_ARGS_ERROR_NUM
 };
 
@@ -410,10 +413,44 @@ SIMPLER_API void simpler_task_args_dump_list(struct simpler_task_args *args,
 /** Selects everything that was added so far; nothing is an error. */
 SIMPLER_API void simpler_task_args_dump_all(struct simpler_task_args *args);
 
+/** The same; an address without an argument is the error that stands at its place in @errors. */
+static inline void simpler_task_args_dump_as(struct simpler_task_args *args,
+                                             const void *const *addresses, size_t count,
+                                             const uint8_t *errors, size_t error_count)
+{
+    const uint32_t before = args->error;
+    simpler_task_args_dump_list(args, addresses, count);
+    if (before == SIMPLER_ARGS_OK && args->error == SIMPLER_ARGS_DUMP_UNKNOWN &&
+        args->error_arg < error_count)
+        args->error = errors[args->error_arg];
+}
+
 #ifndef __cplusplus
-#define simpler_task_args_dump(args, ...)                                   \
-    simpler_task_args_dump_list((args), (const void *const[]){__VA_ARGS__}, \
-                                sizeof((const void *const[]){__VA_ARGS__}) / sizeof(void *))
+/* What is wrong when no argument was added from the address @p. */
+#define SIMPLER_DUMP_ERROR(p) \
+    _Generic((p),                                                          \
+             struct simpler_tensor * : SIMPLER_ARGS_DUMP_NO_TENSOR,        \
+             const struct simpler_tensor * : SIMPLER_ARGS_DUMP_NO_TENSOR,  \
+             struct simpler_create_info * : SIMPLER_ARGS_DUMP_NO_CREATE_INFO, \
+             const struct simpler_create_info * : SIMPLER_ARGS_DUMP_NO_CREATE_INFO, \
+             void * : SIMPLER_ARGS_DUMP_UNKNOWN,                           \
+             const void * : SIMPLER_ARGS_DUMP_UNKNOWN,                     \
+             default : SIMPLER_ARGS_DUMP_NO_SCALAR)
+#define SIMPLER_DUMP_ERRORS_8(a, b, c, d, e, f, g, h)                                           \
+    SIMPLER_DUMP_ERROR(a), SIMPLER_DUMP_ERROR(b), SIMPLER_DUMP_ERROR(c), SIMPLER_DUMP_ERROR(d), \
+        SIMPLER_DUMP_ERROR(e), SIMPLER_DUMP_ERROR(f), SIMPLER_DUMP_ERROR(g), SIMPLER_DUMP_ERROR(h)
+#define SIMPLER_DUMP_ERRORS_16(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, ...) \
+    SIMPLER_DUMP_ERRORS_8(a, b, c, d, e, f, g, h), SIMPLER_DUMP_ERRORS_8(i, j, k, l, m, n, o, p)
+#define SIMPLER_DUMP_NOTHING_8 \
+    (void *)0, (void *)0, (void *)0, (void *)0, (void *)0, (void *)0, (void *)0, (void *)0
+/** Beyond the first 16 of one call the error does not tell tensors and scalars apart. */
+#define simpler_task_args_dump(args, ...)                                                        \
+    simpler_task_args_dump_as((args), (const void *const[]){__VA_ARGS__},                        \
+                              sizeof((const void *const[]){__VA_ARGS__}) / sizeof(void *),       \
+                              (const uint8_t[]){SIMPLER_DUMP_ERRORS(                             \
+                                  __VA_ARGS__, SIMPLER_DUMP_NOTHING_8, SIMPLER_DUMP_NOTHING_8)}, \
+                              16)
+#define SIMPLER_DUMP_ERRORS(...) SIMPLER_DUMP_ERRORS_16(__VA_ARGS__)
 #endif
 
 /** One sentence on an enum simpler_task_args_error; names the limit where there is one. */
@@ -422,11 +459,30 @@ SIMPLER_API const char *simpler_task_args_error_text(uint32_t error);
 #ifdef __cplusplus
 }
 
+/* What is wrong when no argument was added from such an address. */
+template <class T> constexpr uint8_t simpler_dump_error(const T *)
+{
+    return SIMPLER_ARGS_DUMP_NO_SCALAR;
+}
+constexpr uint8_t simpler_dump_error(const struct simpler_tensor *)
+{
+    return SIMPLER_ARGS_DUMP_NO_TENSOR;
+}
+constexpr uint8_t simpler_dump_error(const struct simpler_create_info *)
+{
+    return SIMPLER_ARGS_DUMP_NO_CREATE_INFO;
+}
+constexpr uint8_t simpler_dump_error(const void *)
+{
+    return SIMPLER_ARGS_DUMP_UNKNOWN;
+}
+
 template <class... Args>
 inline void simpler_task_args_dump(struct simpler_task_args *args, const Args *...addresses)
 {
     const void *const list[] = {addresses...};
-    simpler_task_args_dump_list(args, list, sizeof...(Args));
+    const uint8_t errors[] = {simpler_dump_error(addresses)...};
+    simpler_task_args_dump_as(args, list, sizeof...(Args), errors, sizeof...(Args));
 }
 #endif
 #endif

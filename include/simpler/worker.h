@@ -51,6 +51,8 @@ struct simpler_dump_config {
     uint32_t records_per_buffer; /**< 256 */
     uint32_t buffers_per_thread; /**< 8 */
     uint64_t avg_tensor_bytes;   /**< 64 KiB */
+    /** 16; a power of two.  Full buffers that wait for the host: beyond it a thread waits. */
+    uint32_t ready_queue_depth;
 };
 
 struct simpler_worker_config {
@@ -68,9 +70,9 @@ struct simpler_worker_config {
      */
     uint32_t collect_across_runs;
 };
-#define SIMPLER_WORKER_CONFIG_INIT \
-    {                              \
-        NULL, 0, {0, 0, 0}, 0, 0   \
+#define SIMPLER_WORKER_CONFIG_INIT  \
+    {                               \
+        NULL, 0, {0, 0, 0, 0}, 0, 0 \
     }
 
 /** High-water marks of one ring. */

@@ -49,7 +49,9 @@
     X(RETAINED_BEFORE_CHUNK)     \
     X(DUMP_BIN_WRITE)            \
     X(DUMP_SPOOL_WRITE)          \
-    X(DUMP_MANIFEST_WRITE)
+    X(DUMP_MANIFEST_WRITE)       \
+    X(DUMP_LOSE_METADATA)        \
+    X(DUMP_SPOIL_METADATA)
 
 enum simpler_testpoint {
 #define X(NAME) SIMPLER_TESTPOINT_##NAME,

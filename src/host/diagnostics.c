@@ -137,6 +137,7 @@ static int ensure_args_dump(struct simpler_diagnostics *diagnostics, uint32_t la
         .records_per_buffer = dump->records_per_buffer,
         .buffers = dump->buffers_per_thread,
         .avg_bytes = dump->avg_tensor_bytes,
+        .ready_depth = dump->ready_queue_depth,
     };
 
     if (lanes > MAX_LANES)

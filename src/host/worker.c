@@ -73,8 +73,15 @@ static int check_level(const struct simpler_worker_config *config)
 /* What the collection framework can hold. */
 static int check_dump(const struct simpler_dump_config *dump)
 {
+    uint32_t depth = dump->ready_queue_depth;
     uint64_t product;
 
+    if (depth > 1u << 16 || (depth & (depth - 1)) != 0) {
+        SIMPLER_ERROR("open: a ready queue depth of the dump of %" PRIu32
+                      "; legal are powers of two up to 65536, and 0 for the default",
+                      depth);
+        return SIMPLER_EINVAL;
+    }
     if (dump->records_per_buffer <= 1u << 20 && dump->buffers_per_thread <= 1u << 10 &&
         dump->avg_tensor_bytes <= (uint64_t)1 << 40 &&
         !__builtin_mul_overflow((uint64_t)(dump->records_per_buffer | 1) *

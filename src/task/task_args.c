@@ -35,6 +35,9 @@ static const char *const error_texts[] = {
     [SIMPLER_ARGS_PREDICATE] = "the predicate is NULL or has a comparison that does not exist",
     [SIMPLER_ARGS_TOO_MANY_DEPS] =
         "more than " TEXT_OF(SIMPLER_MAX_DEPS) " explicit dependencies were collected",
+    [SIMPLER_ARGS_DUMP_NO_TENSOR] = "dump: the tensor is not in this argument object",
+    [SIMPLER_ARGS_DUMP_NO_CREATE_INFO] = "dump: the create-info is not in this argument object",
+    [SIMPLER_ARGS_DUMP_NO_SCALAR] = "dump: the scalar is not in this argument object",
 };
 _Static_assert(sizeof(error_texts) / sizeof(error_texts[0]) == SIMPLER_ARGS_ERROR_NUM,
                "each error has a text");

@@ -174,8 +174,11 @@ static SIMPLER_NOINLINE int run_captured(struct simpler_thread *thread, uint32_t
 {
     simpler_arg_capture_before(thread, number);
     int status = simpler_kernel_call(thread, thread->device->table.slot[number].func_id);
-    if (thread->deferred == 0 || status != 0)
+    if (thread->deferred == 0 || status != 0) {
+        /* The kernel may have written its array and its descriptors. */
+        simpler_scheduler_unpack(thread, number);
         simpler_arg_capture_after(thread, number);
+    }
     return status;
 }
 

@@ -304,7 +304,7 @@ static void dump_mistakes_have_their_own_texts(void **state)
     simpler_task_args_reset(&args);
     simpler_task_args_add_input(&args, &tensor);
     simpler_task_args_dump(&args, &tensor, &stranger);
-    assert_int_equal(args.error, SIMPLER_ARGS_DUMP_UNKNOWN);
+    assert_int_equal(args.error, SIMPLER_ARGS_DUMP_NO_TENSOR);
     assert_int_equal(args.error_arg, 1);
     simpler_task_args_reset(&args);
     simpler_task_args_add_input(&args, &tensor);
@@ -315,6 +315,50 @@ static void dump_mistakes_have_their_own_texts(void **state)
     const char *null = simpler_task_args_error_text(SIMPLER_ARGS_DUMP_NULL);
     assert_string_not_equal(nothing, unknown);
     assert_string_not_equal(unknown, null);
+}
+
+/* Each type has its own, at any place of the selection; an address without a type the general. */
+static void a_stranger_is_named_by_its_type(void **state)
+{
+    (void)state;
+    const struct simpler_tensor stranger = {0};
+    struct simpler_create_info no_info = {0};
+    float no_scalar[2] = {0};
+    const void *address = no_scalar;
+
+    for (int i = 0; i < 5; i++) {
+        struct simpler_task_args args;
+        simpler_task_args_reset(&args);
+        simpler_task_args_add_input(&args, &tensor);
+        simpler_task_args_add_create(&args, &info);
+        if (i == 0)
+            simpler_task_args_dump(&args, &stranger);
+        else if (i == 1)
+            simpler_task_args_dump(&args, &info, &no_info, &stranger);
+        else if (i == 2)
+            simpler_task_args_dump(&args, &tensor, &info, &tensor, &no_scalar[1]);
+        else if (i == 3)
+            simpler_task_args_dump(&args, &tensor, address);
+        else
+            simpler_task_args_dump(&args, &info, &info, &info, &info, &info, &info, &info, &info,
+                                   &info, &info, &info, &info, &info, &info, &info, &info,
+                                   &stranger);
+        static const uint32_t wanted[] = {
+            SIMPLER_ARGS_DUMP_NO_TENSOR, SIMPLER_ARGS_DUMP_NO_CREATE_INFO,
+            SIMPLER_ARGS_DUMP_NO_SCALAR, SIMPLER_ARGS_DUMP_UNKNOWN, SIMPLER_ARGS_DUMP_UNKNOWN};
+        static const uint32_t places[] = {0, 1, 3, 1, 16};
+        assert_int_equal(args.error, wanted[i]);
+        assert_int_equal(args.error_arg, places[i]);
+        /* The first mistake stays. */
+        simpler_task_args_dump(&args, &stranger);
+        assert_int_equal(args.error, wanted[i]);
+    }
+    assert_string_equal(simpler_task_args_error_text(SIMPLER_ARGS_DUMP_NO_TENSOR),
+                        "dump: the tensor is not in this argument object");
+    assert_string_equal(simpler_task_args_error_text(SIMPLER_ARGS_DUMP_NO_CREATE_INFO),
+                        "dump: the create-info is not in this argument object");
+    assert_string_equal(simpler_task_args_error_text(SIMPLER_ARGS_DUMP_NO_SCALAR),
+                        "dump: the scalar is not in this argument object");
 }
 
 int main(void)
@@ -332,6 +376,7 @@ int main(void)
         cmocka_unit_test(dump_selects_by_address),
         cmocka_unit_test(dump_all_selects_what_is_there),
         cmocka_unit_test(dump_mistakes_have_their_own_texts),
+        cmocka_unit_test(a_stranger_is_named_by_its_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,7 @@ void dump_args_flush(const struct dump_args_run *run, uint32_t lane);
 enum dump_args_note {
     DUMP_ARGS_NOTE_DISAGREES = 0, /* signature and add_*: @a use, @b direction */
     DUMP_ARGS_NOTE_UNREACHED = 1, /* the signature ends before the tensor @arg */
-    DUMP_ARGS_NOTE_MISMATCH = 2   /* metadata of tensor @arg makes no sense: the task is skipped */
+    DUMP_ARGS_NOTE_MISMATCH = 2 /* metadata of argument @arg makes no sense: the task is skipped */
 };
 void dump_args_note(enum dump_args_note note, uint64_t task_id, uint32_t func_id, uint32_t arg,
                     uint32_t a, uint32_t b);

@@ -299,7 +299,7 @@ static int acquire_all(struct simpler_args_dump_collector *c,
         .self = c,
         .transport = config->transport,
         .lane_count = config->lanes,
-        .ready_depth = ARGS_DUMP_READY_DEPTH,
+        .ready_depth = config->ready_depth != 0 ? config->ready_depth : ARGS_DUMP_READY_DEPTH,
         .kind = {{sizeof(struct args_dump_record), records}},
         .backstop_ns = config->backstop_ns,
         .first_index = config->first_index,
@@ -316,6 +316,7 @@ static int acquire_all(struct simpler_args_dump_collector *c,
         return rc;
     c->block = simpler_prof_session_client_block(c->session);
     c->writer.lanes = c->block->lanes;
+    c->writer.first = config->bin_first;
     c->writer.session = c->session;
     c->writer.shard_count = config->lanes < MAX_SHARDS ? config->lanes : MAX_SHARDS;
     return map_arenas(c, arena);
@@ -461,9 +462,10 @@ static void warn_notes(const struct simpler_args_dump_collector *c)
                          "; such tensors are not dumped (the first of the run)",
                          id, func, arg);
         else
-            SIMPLER_WARN("args dump: task 0x%016" PRIx64 " (kernel %" PRIu32 "): tensor %" PRIu32
-                         " has metadata that make no sense; such tasks are not dumped (the first "
-                         "of the run)",
+            SIMPLER_WARN("args dump: task 0x%016" PRIx64 " (kernel %" PRIu32
+                         "): what is noted of argument %" PRIu32
+                         " is missing or does not fit the task; such tasks are not dumped, with "
+                         "none of their arguments (the first of the run)",
                          id, func, arg);
     }
 }
@@ -471,7 +473,7 @@ static void warn_notes(const struct simpler_args_dump_collector *c)
 /* What the disk took of the payload; said once. */
 static void check_payload(struct simpler_args_dump_collector *c, struct args_dump_outcome *out)
 {
-    out->payload_bytes = c->writer.written;
+    out->payload_bytes = c->writer.written - c->writer.first;
     if (c->writer.error == 0)
         return;
     SIMPLER_ERROR("args dump: %s/" BIN_NAME ": write failed: %s (errno %d): %" PRIu64 " of %" PRIu64

@@ -32,7 +32,9 @@ struct args_dump_collector_config {
     uint32_t buffers;            /* a lane; 0: ARGS_DUMP_BUFFERS */
     uint64_t avg_bytes;          /* 0: ARGS_DUMP_AVG_BYTES; the arena is the product of the three */
     uint64_t backstop_ns;        /* 0: the framework's */
+    uint32_t ready_depth;        /* a power of two; 0: ARGS_DUMP_READY_DEPTH */
     uint32_t first_index;        /* of every queue; tests start near the wrap */
+    uint64_t bin_first;          /* where args.bin's payload begins; tests start beyond 4 GiB */
     uint32_t spool_records; /* records of a shard in memory, and of a sorted run; 0: defaults */
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/testpoint.h"
 
 enum { LEVEL_PARTIAL = 1, LEVEL_FULL = 2 };
 enum { ROLE_INPUT, ROLE_OUTPUT, ROLE_INOUT, ROLE_NONE };
@@ -22,6 +23,12 @@ void dump_args_submit_fill(struct dump_args_submit *out, const struct simpler_ta
     out->submit_seq = submit_seq;
     memcpy(out->use, args->use, args->tensor_count);
     memcpy(out->scalar_dtype, args->scalar_dtype, args->scalar_count);
+    out->tensor_count = (uint8_t)args->tensor_count;
+    out->scalar_count = (uint8_t)args->scalar_count;
+    if (SIMPLER_FAILPOINT(DUMP_LOSE_METADATA))
+        out->tensor_count++;
+    if (SIMPLER_FAILPOINT(DUMP_SPOIL_METADATA) && args->tensor_count != 0)
+        out->use[args->tensor_count - 1] = UINT8_MAX;
 }
 
 /* What a direction, or a use, says; ROLE_NONE: not dumped. */
@@ -116,18 +123,35 @@ static void capture_scalars(const struct capture *c)
     }
 }
 
-/* Whether the descriptors can be followed; else the task is skipped. */
-static bool is_sane(const struct dump_args_view *v)
+/* The first argument whose metadata cannot be followed; their number: none. */
+static uint32_t find_mismatch(const struct dump_args_view *v)
 {
+    const struct dump_args_submit *s = v->submit;
+
+    if (s->tensor_count != v->tensor_count || s->scalar_count != v->scalar_count)
+        return 0;
     for (uint32_t i = 0; i < v->tensor_count; i++) {
         const struct simpler_tensor *t = tensor_of(v, i);
-        if (t->ndims - 1 < SIMPLER_MAX_DIMS && t->dtype < SIMPLER_DTYPE_NUM &&
-            v->submit->use[i] <= SIMPLER_USE_NO_DEP)
-            continue;
-        dump_args_note(DUMP_ARGS_NOTE_MISMATCH, v->task_id, v->func_id, i, 0, 0);
-        return false;
+        if (t->ndims - 1 >= SIMPLER_MAX_DIMS || t->dtype >= SIMPLER_DTYPE_NUM ||
+            s->use[i] > SIMPLER_USE_NO_DEP)
+            return i;
     }
-    return true;
+    for (uint32_t k = 0; k < v->scalar_count; k++) {
+        if (s->scalar_dtype[k] >= SIMPLER_DTYPE_NUM)
+            return v->tensor_count + k;
+    }
+    return v->tensor_count + v->scalar_count;
+}
+
+/* False: the whole task is skipped, and the first of a run is told. */
+static bool is_sane(const struct dump_args_view *v)
+{
+    uint32_t at = find_mismatch(v);
+
+    if (SIMPLER_LIKELY(at == v->tensor_count + v->scalar_count))
+        return true;
+    dump_args_note(DUMP_ARGS_NOTE_MISMATCH, v->task_id, v->func_id, at, 0, 0);
+    return false;
 }
 
 void dump_args_task_capture(const struct dump_args_run *run, uint32_t lane,

@@ -22,6 +22,7 @@ struct dump_args_submit {
     uint64_t mask; /* selected arguments: tensors, then scalars */
     uint32_t submit_seq;
     uint16_t ambiguous; /* bit a scalar */
+    uint8_t tensor_count, scalar_count;
     uint8_t scalar_dtype[SIMPLER_MAX_SCALARS];
     uint8_t use[SIMPLER_MAX_TENSORS]; /* enum simpler_tensor_use */
 };

@@ -291,10 +291,10 @@ void simpler_args_dump_writer_start(struct args_dump_writer *writer)
     (void)pthread_mutex_lock(&writer->role);
     (void)pthread_mutex_lock(&writer->lock);
     writer->pending.count = 0;
-    writer->offset = 0;
+    writer->offset = writer->first;
     (void)pthread_mutex_unlock(&writer->lock);
     writer->fd = -1;
-    writer->written = 0;
+    writer->written = writer->first;
     writer->error = 0;
     writer->refused = false;
     (void)pthread_mutex_unlock(&writer->role);

@@ -38,6 +38,7 @@ struct args_dump_writer {
     pthread_mutex_t ack_lock; /* guards lanes[].completed_payloads and its way to the device */
     bool ack_lock_ready;
     uint32_t shard_count;
+    uint64_t first; /* where payload begins in args.bin: 0 */
 
     pthread_mutex_t lock; /* guards pending, offset */
     bool lock_ready;

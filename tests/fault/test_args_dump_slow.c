@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+// ctest: TIMEOUT 120
+/*
+ * A slow disk and a host that takes nothing are waited for, without a deadlock and
+ * without a loss that is not counted (AD-26, AD-27).  Needs a debug build.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/testpoint.h"
+#include "collect/args_dump/args_dump_aicpu.h"
+#include "collect/args_dump/args_dump_collector.h"
+#include "dump_rig.h"
+#include "platform/transport.h"
+#include "simpler/log.h"
+
+#if defined(SIMPLER_DEBUG)
+/* Waits at the arena are longer than the clocks that find a stuck run. */
+static void a_slow_disk_is_no_deadlock(void **state)
+{
+    uint32_t truncated;
+
+    (void)state;
+    for (uint32_t exec = 0; exec < 2; exec++) {
+        struct simpler_call_config config = kit_config(2);
+        struct dump_chain chain = {.tasks = 24};
+        struct kit kit;
+        dump_open_small(&kit);
+        config.enable_dump_args = 2;
+        config.output_prefix = dump_prefix;
+        config.exec = exec;
+        dump_slow_writes(1500000000, false);
+        assert_int_equal(kit_run(&kit, dump_chain_graph, &chain, &config, &dump_result), 0);
+        simpler_testpoint_set(NULL, NULL);
+        assert_int_equal(dump_result.args_dump.status, 0);
+        dump_check_chain(&truncated);
+        assert_int_equal(truncated, 0);
+        kit_close(&kit);
+    }
+}
+
+/* ---- a disk of 40 MB/s ---- */
+
+#define WIDE_BYTES (1u << 20)
+#define WIDE_TASKS 64u
+#define CALL_NS    26214400u /* 1 MiB at 40 MB/s: no write has more */
+
+static int stamp(const int64_t *args, uint32_t tensors, void *user)
+{
+    uint64_t *words = simpler_kernel_data(args, 0);
+
+    (void)tensors;
+    (void)user;
+    for (size_t i = 0; i < WIDE_BYTES / 8; i++)
+        words[i] += i + 1;
+    return 0;
+}
+
+static void wide_graph(struct simpler_orch *orch, void *user)
+{
+    struct simpler_tensor t = kit_tensor(user, WIDE_BYTES / 8, SIMPLER_DTYPE_UINT64);
+    struct simpler_task_args args;
+
+    for (uint32_t i = 0; i < WIDE_TASKS; i++) {
+        simpler_task_args_reset(&args);
+        simpler_task_args_add_inout(&args, &t);
+        (void)kit_submit_variant(orch, KIT_LONG, &args, stamp, NULL, NULL);
+    }
+}
+
+/* 128 MiB of payload through an arena of 4 MiB: the run takes as long as the disk, loses nothing.
+ */
+static void a_disk_of_40_mb_a_second(void **state)
+{
+    static uint64_t words[WIDE_BYTES / 8], back[WIDE_BYTES / 8];
+    struct simpler_dump_config sizes = {
+        .records_per_buffer = 4, .buffers_per_thread = 4, .avg_tensor_bytes = 1u << 18};
+    char path[256];
+    struct kit kit;
+
+    (void)state;
+    dump_open(&kit, &sizes);
+    dump_slow_writes(CALL_NS, true);
+    uint64_t start = kit_now_ns();
+    assert_int_equal(dump_run(&kit, wide_graph, words, dump_prefix, 2), 0);
+    uint64_t took = kit_now_ns() - start;
+    simpler_testpoint_set(NULL, NULL);
+    kit_close(&kit);
+    assert_int_equal(dump_result.args_dump.status, 0);
+    assert_int_equal(dump_result.args_dump.records, WIDE_TASKS * 4);
+    assert_int_equal(dump_result.args_dump.truncated, 0);
+    assert_int_equal(dump_result.args_dump.payload_bytes, 2 * WIDE_TASKS * WIDE_BYTES);
+    /* The disk was what it is said to be. */
+    assert_true((double)took / 1e9 >= 2.0 * WIDE_TASKS * WIDE_BYTES / 40e6);
+    dump_path(path, sizeof(path), "args.bin");
+    int bin = open(path, O_RDONLY);
+    assert_true(bin >= 0);
+    for (uint32_t i = 0; i < 2 * WIDE_TASKS; i++) {
+        assert_int_equal(read(bin, back, sizeof(back)), sizeof(back));
+        /* In the order of capture, which is that of the chain. */
+        for (size_t k = 0; k < WIDE_BYTES / 8; k++) {
+            if (back[k] != (k + 1) * ((i + 1) / 2))
+                fail_msg("payload %u, word %zu: %llu", i, k, (unsigned long long)back[k]);
+        }
+    }
+    (void)close(bin);
+    assert_int_equal(words[9], 10 * WIDE_TASKS);
+}
+
+/* ---- a full pool ---- */
+
+#define FAN 16
+
+/* FAN producers that are long, and a task that waits for all: the pool is full to its last entry.
+ */
+static void fan_graph(struct simpler_orch *orch, void *user)
+{
+    int32_t(*cells)[DUMP_CELLS] = user;
+    struct simpler_tensor t[FAN];
+    struct simpler_task_args args;
+
+    for (int round = 0; round < 4; round++) {
+        for (int i = 0; i < FAN; i++) {
+            t[i] = kit_tensor(cells[i], DUMP_CELLS, SIMPLER_DTYPE_INT32);
+            simpler_task_args_reset(&args);
+            simpler_task_args_add_inout(&args, &t[i]);
+            if (kit_submit_variant(orch, KIT_LONG, &args, dump_increment, NULL, NULL) != 0)
+                return;
+        }
+        simpler_task_args_reset(&args);
+        for (int i = 0; i < FAN; i++)
+            simpler_task_args_add_inout(&args, &t[i]);
+        if (kit_submit_variant(orch, KIT_LONG, &args, dump_increment, NULL, NULL) != 0)
+            return;
+    }
+}
+
+static void a_full_pool_and_a_full_arena(void **state)
+{
+    struct kit kit;
+
+    (void)state;
+    dump_open_small(&kit);
+    dump_slow_writes(200000, false);
+    for (int round = 0; round < 50; round++) {
+        static int32_t cells[FAN][DUMP_CELLS];
+        struct simpler_call_config config = kit_config(3);
+        memset(cells, 0, sizeof(cells));
+        config.enable_dump_args = 2;
+        config.output_prefix = dump_prefix;
+        config.hazards = SIMPLER_HAZARDS_ALL;
+        kit_set_dep_pool(&config, FAN);
+        assert_int_equal(kit_run(&kit, fan_graph, cells, &config, &dump_result), 0);
+        assert_int_equal(dump_result.args_dump.status, 0);
+        assert_int_equal(dump_result.args_dump.records, 4 * (FAN * 4 + 2 * FAN + 2));
+        assert_int_equal(cells[1][0], 4);
+        assert_int_equal(cells[0][0], 8);
+    }
+    simpler_testpoint_set(NULL, NULL);
+    kit_close(&kit);
+}
+
+static int64_t mapped_bytes(void)
+{
+    char text[64] = "";
+    int fd = open("/proc/self/statm", O_RDONLY);
+
+    assert_true(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0);
+    (void)close(fd);
+    return strtoll(text, NULL, 10) * sysconf(_SC_PAGESIZE);
+}
+
+/* What a worker with such queues maps for a run. */
+static int64_t bytes_of_depth(uint32_t depth)
+{
+    struct simpler_dump_config sizes = {.records_per_buffer = 4,
+                                        .buffers_per_thread = 4,
+                                        .avg_tensor_bytes = 256,
+                                        .ready_queue_depth = depth};
+    struct dump_chain chain = {.tasks = 4};
+    int64_t before = mapped_bytes();
+    struct kit kit;
+
+    dump_open(&kit, &sizes);
+    assert_int_equal(dump_run(&kit, dump_chain_graph, &chain, dump_prefix, 2), 0);
+    int64_t bytes = mapped_bytes() - before;
+    kit_close(&kit);
+    return bytes;
+}
+
+/* AD-28: a worker's queues are as deep as it was opened with: 32 bytes an entry, two threads. */
+static void a_deep_ready_queue(void **state)
+{
+    (void)state;
+    (void)bytes_of_depth(1);
+    assert_true(bytes_of_depth(65536) - bytes_of_depth(1) >= 2 * 65535 * 32);
+}
+
+/* With one place a thread waits at every buffer, and nothing is lost. */
+static void a_short_ready_queue(void **state)
+{
+    (void)state;
+    for (uint32_t depth = 1; depth <= 64; depth *= 8) {
+        struct simpler_dump_config sizes = {.records_per_buffer = 4,
+                                            .buffers_per_thread = 16,
+                                            .avg_tensor_bytes = 4096,
+                                            .ready_queue_depth = depth};
+        struct dump_chain chain = {.tasks = 400};
+        struct kit kit;
+        uint32_t truncated;
+        dump_open(&kit, &sizes);
+        dump_slow_writes(100000, false);
+        assert_int_equal(dump_run(&kit, dump_chain_graph, &chain, dump_prefix, 2), 0);
+        simpler_testpoint_set(NULL, NULL);
+        assert_int_equal(dump_result.args_dump.status, 0);
+        dump_check_chain(&truncated);
+        assert_int_equal(dump_result.args_dump.records, 1600);
+        kit_close(&kit);
+    }
+}
+
+/* ---- a host that takes nothing ---- */
+
+static _Atomic bool host_stands;
+
+static bool stand(void *user, enum simpler_testpoint point)
+{
+    (void)user;
+    if (point != SIMPLER_TESTPOINT_COLLECTOR_BEFORE_COLLECT)
+        return false;
+    while (atomic_load_explicit(&host_stands, memory_order_relaxed))
+        kit_sleep_ns(1000000);
+    return false;
+}
+
+/* AD-26, AD-27: after one expiry the lane drops without waiting; every loss is counted. */
+static void a_dead_host_costs_one_wait(void **state)
+{
+    struct args_dump_collector_config config = {.transport = &simpler_transport_mapped,
+                                                .lanes = 1,
+                                                .records_per_buffer = 4,
+                                                .buffers = 4,
+                                                .avg_bytes = 256,
+                                                .backstop_ns = 100000000};
+    struct simpler_args_dump_collector *c;
+    struct args_dump_outcome out;
+    static uint8_t bytes[3000];
+    uint32_t shape = sizeof(bytes), one = 1;
+    struct dump_args_info info = {.buffer_addr = (uint64_t)(uintptr_t)bytes,
+                                  .ndims = 1,
+                                  .dtype = SIMPLER_DTYPE_UINT8,
+                                  .is_contiguous = 1,
+                                  .shape = &shape,
+                                  .stride = &one};
+    struct dump_args_task task = {.func_count = 1};
+    enum simpler_lane_end end = SIMPLER_LANE_COMPLETE;
+
+    (void)state;
+    atomic_store_explicit(&host_stands, true, memory_order_relaxed);
+    simpler_testpoint_set(stand, NULL);
+    assert_int_equal(simpler_args_dump_collector_open(&config, &c), 0);
+    assert_int_equal(simpler_args_dump_collector_admit(c, 1, dump_prefix, 2), 0);
+    set_dump_args_enabled(true);
+    set_platform_dump_base(simpler_args_dump_collector_device_base(c));
+    assert_int_equal(dump_args_init(1), 2);
+    struct dump_args_run at = {simpler_args_dump_collector_device_base(c), 1};
+    uint64_t start = kit_now_ns();
+    for (uint32_t i = 0; i < 200; i++) {
+        task.task_id = i;
+        dump_args_begin(&at, 0);
+        dump_arg_record(&task, &info, 0, 0, true);
+        dump_args_end();
+    }
+    uint64_t took = kit_now_ns() - start;
+    dump_args_flush(&at, 0);
+    atomic_store_explicit(&host_stands, false, memory_order_relaxed);
+    assert_int_equal(simpler_args_dump_collector_settle(c, &end, &out), SIMPLER_EPARTIAL);
+    simpler_testpoint_set(NULL, NULL);
+    assert_true(took >= 100000000 && took < 5000000000);
+    assert_true(out.counts_known && out.has_manifest);
+    assert_true(out.records >= 1 && out.records <= 4);
+    assert_int_equal(out.records + out.dropped_arena + out.dropped_no_free + out.dropped_ready_full,
+                     200);
+    simpler_args_dump_collector_close(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DUMP_TEST(a_slow_disk_is_no_deadlock),   DUMP_TEST(a_disk_of_40_mb_a_second),
+        DUMP_TEST(a_full_pool_and_a_full_arena), DUMP_TEST(a_short_ready_queue),
+        DUMP_TEST(a_deep_ready_queue),           DUMP_TEST(a_dead_host_costs_one_wait),
+    };
+    simpler_log_set_level(SIMPLER_LOG_WARN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+#else
+int main(void)
+{
+    (void)puts("what fails on demand takes a debug build");
+    return 77;
+}
+#endif
