@@ -6,6 +6,7 @@
 #ifndef SIMPLER_VIA_TABLE
 #define SIMPLER_VIA_TABLE 1
 #endif
+#include "simpler/cpp_bind.hpp"
 #include "simpler/cpp_kernel.hpp"
 
 using simpler::get_block_idx;

@@ -208,6 +208,95 @@ sed 's,"kernels":,"include_dirs": ["../isa"]\, "kernels":,' manifest.json >scene
 does 0 run scene
 sed -i 1d scene/kernel.cpp
 
+# Kernels of one block that wait for each other, and one that completes later, by the table.
+mkdir mixed
+cat >mixed/orch.cpp <<'END'
+#include "pto_orchestration_api.h"
+extern "C" void aicpu_orchestration_entry(const ChipTaskArgs &run)
+{
+    MixedKernels kernels;
+    kernels.aic_kernel_id = 0;
+    kernels.aiv0_kernel_id = kernels.aiv1_kernel_id = 1;
+    CoreTaskArgs args;
+    args.add_inout(run.tensor(0));
+    rt_submit_task(kernels, args);
+    CoreTaskArgs late;
+    late.add_inout(run.tensor(1));
+    rt_submit_aiv_task(2, late);
+    CoreTaskArgs after;
+    after.add_inout(run.tensor(1));
+    rt_submit_aiv_task(3, after);
+}
+END
+cat >mixed/aic.cpp <<'END'
+#include "intrinsic.h"
+#include "tensor.h"
+extern "C" void kernel_entry(int64_t *args)
+{
+    int32_t *x = reinterpret_cast<ChipTensor *>(args[0])->data<int32_t>();
+    x[0] = 1 + simpler::get_lane(args);
+    simpler::set_flag(args, SIMPLER_LANE_AIV0, 3);
+    simpler::set_flag(args, SIMPLER_LANE_AIV1, 3);
+    if (simpler::sync_block(args) == 0 && simpler::sync_all(args) == 0)
+        x[3] = x[0] + x[1] + x[2];
+}
+END
+cat >mixed/aiv.cpp <<'END'
+#include "intrinsic.h"
+#include "tensor.h"
+extern "C" void kernel_entry(int64_t *args)
+{
+    int32_t *x = reinterpret_cast<ChipTensor *>(args[0])->data<int32_t>();
+    if (simpler::wait_flag(args, 3) == 0)
+        x[simpler::get_lane(args)] = x[0] + 10 * simpler::get_lane(args);
+    simpler::sync_block(args);
+    simpler::sync_all(args);
+}
+END
+cat >mixed/late.cpp <<'END'
+#include <thread>
+#include "intrinsic.h"
+#include "tensor.h"
+extern "C" void kernel_entry(int64_t *args)
+{
+    static simpler_async_counter counter;
+    int32_t *y = reinterpret_cast<ChipTensor *>(args[0])->data<int32_t>();
+    simpler_async_condition condition{};
+    condition.type = SIMPLER_ASYNC_COUNTER;
+    condition.expected = simpler::async_counter_get(counter) + 2;
+    condition.counter = &counter;
+    simpler::defer(args, condition);
+    std::thread([y] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        y[0] = 5;
+        simpler::async_counter_add(counter, 2);
+    }).detach();
+}
+END
+cat >mixed/after.cpp <<'END'
+#include "tensor.h"
+extern "C" void kernel_entry(int64_t *args)
+{
+    int32_t *y = reinterpret_cast<ChipTensor *>(args[0])->data<int32_t>();
+    y[1] = y[0] + 1;
+}
+END
+cat >mixed/golden.py <<'END'
+import numpy as np
+def golden(args):
+    return {"x": np.array([1, 11, 21, 33], "i4"), "y": np.array([5, 6], "i4")}
+END
+cat >mixed/scene.json <<'END'
+{"name": "mixed", "source": "orch.cpp", "golden": "golden.py:golden", "kernels": [
+   {"func_id": 0, "source": "aic.cpp", "core_type": "aic"}, {"func_id": 1, "source": "aiv.cpp"},
+   {"func_id": 2, "source": "late.cpp"}, {"func_id": 3, "source": "after.cpp"}],
+ "cases": [{"name": "all", "args": [
+   {"name": "x", "dtype": "int32", "shape": [4], "dir": "out"},
+   {"name": "y", "dtype": "int32", "shape": [2], "dir": "inout", "init": {"values": [1, 2]}}]}]}
+END
+does 0 run mixed
+does 0 run mixed -p a2a3sim --exec threads
+
 # What can be wrong with scene.json.
 wrong() { # wrong TEXT SED
     sed "$2" manifest.json >scene/scene.json

@@ -70,7 +70,8 @@ echo 'int simpler_scenes;' | compile nothing
 refused 1 "nothing.so is no scene: it exports no" "$dir/nothing.so"
 printf '#include "simpler/scene.h"\n%s\n' 'SIMPLER_API struct simpler_scene simpler_scene = {.abi = 77};' |
     compile old
-refused 1 "old.so was built for scene interface 77, this program has 3" "$dir/old.so"
+abi=$(sed -n 's/^#define SIMPLER_SCENE_ABI //p' "$SOURCE_DIR/include/simpler/scene.h")
+refused 1 "old.so was built for scene interface 77, this program has $abi;" "$dir/old.so"
 printf '#include "simpler/scene.h"\n%s\n' 'void nowhere(void); void call(void) { nowhere(); }' |
     compile unresolved
 refused 1 "unresolved.so: undefined symbol: nowhere" "$dir/unresolved.so"
