@@ -61,7 +61,8 @@ extern "C" {
     X(kernel_lane)                           \
     X(kernel_defer)                          \
     X(async_counter_add)                     \
-    X(async_counter_get)
+    X(async_counter_get)                     \
+    X(orch_submit_graph_at)
 
 struct simpler_ops_table {
     uint64_t bytes; /**< size of the table that the runtime has */

@@ -134,6 +134,52 @@ SIMPLER_API int simpler_orch_alloc_tensors_at(struct simpler_orch *orch,
                                               uint32_t count, struct simpler_task_outputs *out,
                                               const char *file, int line);
 
+/** What a graph's function is given: the arguments of this call of the graph. */
+struct simpler_graph_args {
+    const struct simpler_tensor *tensor; /**< for tasks as they are, or views of them */
+    const uint64_t
+        *scalar; /**< for tasks by address: simpler_task_args_add_scalar(a, &scalar[i], t) */
+    uint32_t tensor_count;
+    uint32_t scalar_count;
+    const void *config;
+};
+
+/**
+ * Submits the tasks of a graph.  It must submit the same tasks whenever the
+ * configuration and the arguments' shapes are the same: host_build_graph calls it
+ * once and replays what it has submitted.
+ */
+typedef void (*simpler_graph_fn)(struct simpler_orch *orch, const struct simpler_graph_args *args);
+
+/**
+ * Submit a graph: many tasks at once, with these tensors and scalars.
+ *
+ * host_build_graph records the graph at the first call and keeps it, across runs
+ * of one worker, by function, configuration, hazards and all of the arguments but
+ * where the tensors lie and what the scalars are; later calls replay it.  Tasks
+ * before and after are ordered with the graph as a whole, by its tensors.
+ * tensormap_and_ringbuffer calls the function each time.
+ *
+ * In the function: a task's tensors are the arguments, views of them, or made in
+ * it; a scalar is bound to the call when it is added from its address in
+ * @args, any other value is part of the recording.  It may dump arguments, open
+ * scopes and depend on tasks of its own; it cannot read or write a tensor's
+ * data or submit another graph.
+ *
+ * @param args          inputs, inouts and existing outputs; scalars
+ * @param config        goes to the function; compared byte by byte
+ * @param config_bytes  0: none
+ * @retval as a submit; -INVALID_ARGS also: a created tensor, add_no_dep or an explicit
+ *         dependency in @args, a tensor in the function that is none of the above, a
+ *         write to an input, tensors that overlap in a way that cannot be recorded
+ */
+#define simpler_orch_submit_graph(orch, fn, args, config, config_bytes) \
+    simpler_orch_submit_graph_at(orch, fn, args, config, config_bytes, __FILE__, __LINE__)
+SIMPLER_API int simpler_orch_submit_graph_at(struct simpler_orch *orch, simpler_graph_fn fn,
+                                             const struct simpler_task_args *args,
+                                             const void *config, size_t config_bytes,
+                                             const char *file, int line);
+
 /**
  * Open and close a scope by hand.  A scope's depth d, from 1, picks the ring
  * min(d, 3); tensors created in it may be freed when it ends.  Scopes may nest

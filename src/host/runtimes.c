@@ -4,10 +4,12 @@
 
 #include <string.h>
 
+#include "hbg/hbg_runtime.h"
 #include "tmr/tmr_runtime.h"
 
 const struct simpler_runtime *const simpler_runtimes[SIMPLER_RUNTIMES] = {
     &simpler_runtime_tmr,
+    &simpler_runtime_hbg,
 };
 
 int simpler_runtimes_find(const char *name)

@@ -5,7 +5,7 @@
 /* The runtimes of this library, the default first. */
 #include "task/runtime.h"
 
-#define SIMPLER_RUNTIMES 1
+#define SIMPLER_RUNTIMES 2
 
 extern const struct simpler_runtime *const simpler_runtimes[SIMPLER_RUNTIMES];
 

@@ -46,6 +46,13 @@ int simpler_orch_alloc_tensors_at(struct simpler_orch *orch,
     return ops_of(orch)->alloc_tensors(orch, infos, count, out, file, line);
 }
 
+int simpler_orch_submit_graph_at(struct simpler_orch *orch, simpler_graph_fn fn,
+                                 const struct simpler_task_args *args, const void *config,
+                                 size_t config_bytes, const char *file, int line)
+{
+    return ops_of(orch)->submit_graph(orch, fn, args, config, config_bytes, file, line);
+}
+
 int simpler_orch_scope_begin(struct simpler_orch *orch, enum simpler_scope_mode mode)
 {
     return ops_of(orch)->scope_begin(orch, mode, NULL, 0);

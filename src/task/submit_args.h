@@ -62,6 +62,23 @@ static inline bool simpler_submit_is_sane(const struct simpler_tensor *t)
     return true;
 }
 
+/* Address of one element, or NULL. */
+static inline uint8_t *simpler_submit_element(const struct simpler_tensor *tensor,
+                                              const uint32_t *index)
+{
+    uint64_t at;
+
+    if (tensor == NULL || index == NULL || tensor->addr == 0 || simpler_tensor_check(tensor) != 0)
+        return NULL;
+    at = tensor->start_offset;
+    for (uint32_t i = 0; i < tensor->ndims; i++) {
+        if (index[i] >= tensor->shape[i])
+            return NULL;
+        at += (uint64_t)index[i] * tensor->stride[i];
+    }
+    return (uint8_t *)(uintptr_t)tensor->addr + (at << simpler_dtype_shift(tensor->dtype));
+}
+
 /* Repeats the value's bytes over the block, padding included. */
 static inline void simpler_submit_fill_initial(uint8_t *block, uint64_t bytes,
                                                const struct simpler_create_info *info)

@@ -27,8 +27,8 @@ void simpler_arg_capture_finish(struct simpler_orch *orch)
 void simpler_arg_capture_note_submit(struct simpler_orch *orch,
                                      const struct simpler_task_args *args, uint32_t number)
 {
-    dump_args_submit_fill(&orch->device->table.dump[number].submit, args, (uint32_t)orch->submitted,
-                          orch->dump_level);
+    dump_args_submit_fill(&orch->device->table.dump[number].submit, args,
+                          (uint32_t)orch->submitted);
 }
 
 static uint32_t tensors_of(const struct simpler_kernel *kernel)

@@ -21,6 +21,9 @@ int simpler_tmr_submit_dummy(struct simpler_orch *orch, const struct simpler_tas
 int simpler_tmr_alloc_tensors(struct simpler_orch *orch, const struct simpler_create_info *infos,
                               uint32_t count, struct simpler_task_outputs *out, const char *file,
                               int line);
+int simpler_tmr_submit_graph(struct simpler_orch *orch, simpler_graph_fn fn,
+                             const struct simpler_task_args *args, const void *config,
+                             size_t config_bytes, const char *file, int line);
 int simpler_tmr_scope_begin(struct simpler_orch *orch, enum simpler_scope_mode mode,
                             const char *file, int line);
 int simpler_tmr_scope_end(struct simpler_orch *orch);

@@ -2,6 +2,7 @@
 /* Single elements read and written by the orchestration. */
 #include <string.h>
 
+#include "task/submit_args.h"
 #include "tmr/admission.h"
 #include "tmr/fatal.h"
 #include "tmr/linking.h"
@@ -117,29 +118,13 @@ static int wait_for_users(struct simpler_orch *orch, const struct simpler_tensor
     return status;
 }
 
-/* Address of one element, or NULL. */
-static uint8_t *element(const struct simpler_tensor *tensor, const uint32_t *index)
-{
-    uint64_t at;
-
-    if (tensor == NULL || index == NULL || tensor->addr == 0 || simpler_tensor_check(tensor) != 0)
-        return NULL;
-    at = tensor->start_offset;
-    for (uint32_t i = 0; i < tensor->ndims; i++) {
-        if (index[i] >= tensor->shape[i])
-            return NULL;
-        at += (uint64_t)index[i] * tensor->stride[i];
-    }
-    return (uint8_t *)(uintptr_t)tensor->addr + (at << simpler_dtype_shift(tensor->dtype));
-}
-
 int simpler_tmr_get_tensor_data(struct simpler_orch *orch, const struct simpler_tensor *tensor,
                                 const uint32_t *index, void *value)
 {
     int status = simpler_fatal_status(orch);
     if (status != 0)
         return status;
-    const uint8_t *from = element(tensor, index);
+    const uint8_t *from = simpler_submit_element(tensor, index);
     if (from == NULL || value == NULL)
         return SIMPLER_EINVAL;
     status = wait_for_users(orch, tensor, false);
@@ -154,7 +139,7 @@ int simpler_tmr_set_tensor_data(struct simpler_orch *orch, const struct simpler_
     int status = simpler_fatal_status(orch);
     if (status != 0)
         return status;
-    uint8_t *to = element(tensor, index);
+    uint8_t *to = simpler_submit_element(tensor, index);
     if (to == NULL || value == NULL)
         return SIMPLER_EINVAL;
     status = wait_for_users(orch, tensor, true);

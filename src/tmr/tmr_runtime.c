@@ -26,6 +26,7 @@ const struct simpler_orch_ops simpler_tmr_ops = {
     .submit_mixed = simpler_tmr_submit_mixed,
     .submit_dummy = simpler_tmr_submit_dummy,
     .alloc_tensors = simpler_tmr_alloc_tensors,
+    .submit_graph = simpler_tmr_submit_graph,
     .scope_begin = simpler_tmr_scope_begin,
     .scope_end = simpler_tmr_scope_end,
     .get_tensor_data = simpler_tmr_get_tensor_data,

@@ -52,7 +52,7 @@ refused 2 "'-1' is no device id" a -d -1
 refused 2 "'4-7' names several devices" a -d 4-7
 refused 2 "'0,2,5' names several devices" a --device 0,2,5
 refused 2 "'first' is no device id" a -d first
-refused 2 "'tensormap' is none of tensormap_and_ringbuffer" a --runtime tensormap
+refused 2 "'tensormap' is none of host_build_graph, tensormap_and_ringbuffer" a --runtime tensormap
 refused 2 "platform cpu has no device 1; its devices are 0 to 0" a -d 1
 refused 2 "platform a2a3sim has no device 16; its devices are 0 to 15" a -p a2a3sim -d 16
 

@@ -122,7 +122,7 @@ static int run_with(kit_orch fn, void *user, const struct simpler_call_config *c
 /* After a failed run the same worker is as good as new. */
 static void next_run_is_right(void)
 {
-    struct graph_options options = {0, true};
+    struct graph_options options = {.calm = true};
     static uint64_t seed = 500000;
     for (int i = 0; i < 5; i++)
         assert_true(graph_try_seed(seed++, &kit, &options));

@@ -47,7 +47,7 @@ static int submit_after(struct simpler_orch *orch, struct simpler_task_id id, vo
 
 static void next_run_is_right(void)
 {
-    struct graph_options options = {0, true};
+    struct graph_options options = {.calm = true};
     static uint64_t seed = 600000;
     for (int i = 0; i < 10; i++)
         assert_true(graph_try_seed(seed++, &kit, &options));

@@ -23,9 +23,10 @@ static uint64_t from_environment(const char *name, uint64_t value)
     return text != NULL ? strtoull(text, NULL, 0) : value;
 }
 
-static void run_seeds(uint64_t first, uint64_t count, bool calm)
+static void run_seeds_on(bool host_built, uint64_t first, uint64_t count, bool calm)
 {
     struct graph_options options = {0};
+    options.host_built = host_built;
     uint64_t failures = 0;
     options.calm = calm || getenv("SIMPLER_GRAPH_CALM") != NULL;
     options.task_limit = (uint32_t)from_environment("SIMPLER_GRAPH_TASKS", 0);
@@ -38,6 +39,11 @@ static void run_seeds(uint64_t first, uint64_t count, bool calm)
     for (uint64_t seed = first; seed < first + count && failures < most; seed++)
         failures += !graph_try_seed(seed, &kit, &options);
     assert_int_equal(failures, 0);
+}
+
+static void run_seeds(uint64_t first, uint64_t count, bool calm)
+{
+    run_seeds_on(false, first, count, calm);
 }
 
 /* A sanitizer makes everything some ten times slower. */
@@ -59,6 +65,19 @@ static void kernels_of_varied_length(void **state)
     run_seeds(1000000, scaled(3000), false);
 }
 
+/* SY-02: the same programs, built on the host. */
+static void tiny_kernels_built_on_the_host(void **state)
+{
+    (void)state;
+    run_seeds_on(true, 0, scaled(3000), true);
+}
+
+static void varied_kernels_built_on_the_host(void **state)
+{
+    (void)state;
+    run_seeds_on(true, 1000000, scaled(1500), false);
+}
+
 /* The reference of one program, worked out here by hand: the oracle itself can fail. */
 static void the_oracle_sees_a_wrong_digest(void **state)
 {
@@ -69,7 +88,7 @@ static void the_oracle_sees_a_wrong_digest(void **state)
     assert_non_null(memory);
     one.memory = memory;
     two.memory = memory + GRAPH_MEMORY_BYTES;
-    struct graph_options options = {0, true};
+    struct graph_options options = {.calm = true};
     graph_generate(&a, 7, &options);
     graph_generate(&b, 7, &options);
     assert_memory_equal(&a, &b, sizeof(a));
@@ -104,6 +123,8 @@ int main(void)
         cmocka_unit_test(the_oracle_sees_a_wrong_digest),
         cmocka_unit_test(tiny_kernels),
         cmocka_unit_test(kernels_of_varied_length),
+        cmocka_unit_test(tiny_kernels_built_on_the_host),
+        cmocka_unit_test(varied_kernels_built_on_the_host),
     };
     return cmocka_run_group_tests(tests, open_kit, close_kit);
 }

@@ -59,7 +59,7 @@ static bool delay(void *user, enum simpler_testpoint point)
 /* What the random programs do not reach by themselves: failures and tight pools. */
 static void seldom(struct kit *kit, uint64_t seed)
 {
-    struct graph_options options = {0, false};
+    struct graph_options options = {.calm = false};
     kit_close(kit);
     kit_open(kit);
     assert_true(graph_try_seed(seed, kit, &options));
@@ -77,7 +77,7 @@ static void every_point_delays(void **state)
     simpler_testpoint_set(delay, NULL);
     kit_open(&kit);
     for (; kit_now_ns() < end; count++, seed++) {
-        struct graph_options options = {0, count % 3 != 0};
+        struct graph_options options = {.calm = count % 3 != 0};
         atomic_store(&favourite, (uint32_t)(count / 20 % (SIMPLER_TESTPOINT_NUM + 1)));
         if (count % 200 == 199)
             seldom(&kit, seed);

@@ -20,7 +20,7 @@ static void seeds_until_the_time_is_over(void **state)
     uint64_t count = 0;
     kit_open(&kit);
     for (; kit_now_ns() < end && failures < 3; count++, seed++) {
-        struct graph_options options = {0, count % 4 != 0};
+        struct graph_options options = {.calm = count % 4 != 0};
         if (count % 100 == 99) {
             kit_close(&kit);
             kit_open(&kit);

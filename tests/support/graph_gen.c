@@ -543,6 +543,8 @@ void graph_generate(struct graph_program *program, uint64_t seed,
     for (uint32_t r = 0; r < CHIP_MAX_RING_DEPTH; r++)
         g->hold[r].from = UINT32_MAX;
     choose_style(g, options);
+    if (options != NULL && options->host_built)
+        g->style.get_chance = 0;
     choose_config(g);
     if (options != NULL && options->task_limit != 0 && options->task_limit < g->style.tasks)
         g->style.tasks = options->task_limit;
@@ -553,6 +555,10 @@ void graph_generate(struct graph_program *program, uint64_t seed,
         end_scope(g);
     g->random.state = kit_mix(~seed);
     choose_sizes(g);
+    if (options != NULL && options->host_built) {
+        memset(&program->config.runtime_env, 0, sizeof(program->config.runtime_env));
+        program->config.runtime = "host_build_graph";
+    }
     for (uint32_t i = 0; i < program->buffer_count; i++)
         free(g->state[i]);
     free(g);

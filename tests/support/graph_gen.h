@@ -139,6 +139,7 @@ struct graph_trace {
 struct graph_options {
     uint32_t task_limit; /* 0: as the seed says */
     bool calm;           /* no kernel computes or sleeps for a while: for many programs */
+    bool host_built;     /* for host_build_graph: no data is read back, sizes are the defaults */
 };
 
 /* Never fails: the same seed and options give the same program. */

@@ -10,13 +10,12 @@ enum { LEVEL_PARTIAL = 1, LEVEL_FULL = 2 };
 enum { ROLE_INPUT, ROLE_OUTPUT, ROLE_INOUT, ROLE_NONE };
 
 void dump_args_submit_fill(struct dump_args_submit *out, const struct simpler_task_args *args,
-                           uint32_t submit_seq, uint32_t level)
+                           uint32_t submit_seq)
 {
 #if SIMPLER_DFX
     out->mask = args->dump_mask;
-    out->ambiguous = level == LEVEL_FULL ? 0 : (uint16_t)args->dump_ambiguous;
+    out->ambiguous = (uint16_t)args->dump_ambiguous;
 #else
-    (void)level;
     out->mask = 0;
     out->ambiguous = 0;
 #endif
@@ -119,7 +118,7 @@ static void capture_scalars(const struct capture *c)
         if (v->level == LEVEL_PARTIAL && !is_selected(c, arg))
             continue;
         dump_args_scalar(&c->task, arg, v->submit->scalar_dtype[k], (uint64_t)v->args[arg],
-                         (v->submit->ambiguous >> k & 1) != 0);
+                         v->level != LEVEL_FULL && (v->submit->ambiguous >> k & 1) != 0);
     }
 }
 

@@ -27,9 +27,8 @@ struct dump_args_submit {
     uint8_t use[SIMPLER_MAX_TENSORS]; /* enum simpler_tensor_use */
 };
 
-/* @level as dump_args_init gave it. */
 void dump_args_submit_fill(struct dump_args_submit *out, const struct simpler_task_args *args,
-                           uint32_t submit_seq, uint32_t level);
+                           uint32_t submit_seq);
 
 struct dump_args_view {
     uint64_t task_id;

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hbg/grain_plan.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "simpler/status.h"
+
+/* What a task costs besides its kernel, and a grain besides its tasks. */
+#define TASK_NS  4u
+#define GRAIN_NS 60u
+/* A kernel that was never timed. */
+#define UNKNOWN_NS 20000u
+/* Grain times that are tried, each twice the one before. */
+#define MAX_TRIES 24
+
+void simpler_hbg_plan_fini(struct simpler_hbg_plan *plan)
+{
+    simpler_alloc_free(plan->first);
+    simpler_alloc_free(plan->edge_from);
+    simpler_alloc_free(plan->edges);
+    memset(plan, 0, sizeof(*plan));
+}
+
+static int ensure(struct simpler_hbg_plan *plan, const struct simpler_hbg_image *image)
+{
+    if (plan->capacity_nodes >= image->node_count && plan->capacity_edges >= image->edge_count &&
+        plan->first != NULL)
+        return 0;
+    uint32_t nodes = image->node_count + image->node_count / 4;
+    uint32_t edges = image->edge_count + image->edge_count / 4;
+    simpler_hbg_plan_fini(plan);
+    plan->first = simpler_alloc_zeroed((size_t)nodes + 2, sizeof(*plan->first));
+    plan->edge_from = simpler_alloc_zeroed((size_t)nodes + 2, sizeof(*plan->edge_from));
+    plan->edges = simpler_alloc_zeroed((size_t)edges + 1, sizeof(*plan->edges));
+    if (plan->first == NULL || plan->edge_from == NULL || plan->edges == NULL) {
+        simpler_hbg_plan_fini(plan);
+        return SIMPLER_ENOMEM;
+    }
+    plan->capacity_nodes = nodes;
+    plan->capacity_edges = edges;
+    return 0;
+}
+
+/* Scratch of one planning: the grain of each node, and of each grain its end on the longest path.
+ */
+struct scratch {
+    uint32_t *grain_of;
+    uint64_t *end;
+    uint32_t *mark;
+};
+
+static bool is_alone(const struct simpler_hbg_node *node)
+{
+    return node->func_id == SIMPLER_HBG_FUNC_GRAPH;
+}
+
+static uint64_t cost_of(const struct simpler_hbg_costs *costs, const struct simpler_hbg_node *node)
+{
+    if (node->func_id >= SIMPLER_HBG_FUNC_GRAPH)
+        return TASK_NS;
+    uint32_t ns = atomic_load_explicit(&costs->kernel_ns[node->func_id], memory_order_relaxed);
+    return TASK_NS + (ns == 0 ? UNKNOWN_NS : ns);
+}
+
+/* Cuts at about @target nanoseconds a grain; the number of grains. */
+static uint32_t cut(const struct simpler_hbg_image *image, const struct simpler_hbg_costs *costs,
+                    uint64_t target, uint32_t *grain_of)
+{
+    const struct simpler_hbg_node *nodes = simpler_hbg_nodes(image);
+    uint32_t grain = 0;
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < image->node_count; i++) {
+        uint64_t cost = cost_of(costs, &nodes[i]);
+        bool apart = is_alone(&nodes[i]) || (i > 0 && is_alone(&nodes[i - 1]));
+        if (i > 0 && (apart || costs->one_task_a_grain || sum + cost / 2 >= target)) {
+            grain++;
+            sum = 0;
+        }
+        grain_of[i] = grain;
+        sum += cost;
+    }
+    return image->node_count == 0 ? 0 : grain + 1;
+}
+
+/* How long the graph takes in grains: the longest path or the work, whichever is more. */
+static uint64_t predict(const struct simpler_hbg_image *image,
+                        const struct simpler_hbg_costs *costs, const struct scratch *s,
+                        uint32_t grains)
+{
+    const struct simpler_hbg_node *nodes = simpler_hbg_nodes(image);
+    const uint32_t *from = simpler_hbg_edge_from(image), *edges = simpler_hbg_edges(image);
+    uint64_t work = 0, longest = 0, start = 0, sum = 0;
+
+    for (uint32_t i = 0; i < image->node_count; i++) {
+        uint32_t grain = s->grain_of[i];
+        for (uint32_t e = from[i]; e < from[i + 1]; e++) {
+            uint32_t before = s->grain_of[edges[e]];
+            if (before != grain && s->end[before] > start)
+                start = s->end[before];
+        }
+        sum += cost_of(costs, &nodes[i]);
+        if (i + 1 < image->node_count && s->grain_of[i + 1] == grain)
+            continue;
+        s->end[grain] = start + sum + (grains > 1 ? GRAIN_NS + costs->handover_ns : 0);
+        if (s->end[grain] > longest)
+            longest = s->end[grain];
+        work += sum + (grains > 1 ? GRAIN_NS + costs->handover_ns / 2 : 0);
+        start = sum = 0;
+    }
+    work /= grains > 1 ? costs->threads : 1;
+    return work > longest ? work : longest;
+}
+
+static uint64_t total_cost(const struct simpler_hbg_image *image,
+                           const struct simpler_hbg_costs *costs)
+{
+    const struct simpler_hbg_node *nodes = simpler_hbg_nodes(image);
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < image->node_count; i++)
+        sum += cost_of(costs, &nodes[i]);
+    return sum;
+}
+
+/* The grain time to cut at. */
+static uint64_t choose(const struct simpler_hbg_image *image, const struct simpler_hbg_costs *costs,
+                       const struct scratch *s)
+{
+    uint64_t total = total_cost(image, costs);
+    uint64_t mean = total / image->node_count;
+    uint64_t best = total + 1, least = total;
+
+    if (costs->threads <= 1)
+        return UINT64_MAX;
+    /* Long kernels: nothing is gained by putting them together. */
+    if (mean >= 16 * (uint64_t)(costs->handover_ns + GRAIN_NS))
+        return 1;
+    uint64_t target = mean;
+    for (int i = 0; i < MAX_TRIES && target < total; i++, target *= 2) {
+        if (target * 2 < costs->handover_ns)
+            continue;
+        uint64_t ns = predict(image, costs, s, cut(image, costs, target, s->grain_of));
+        if (ns <= least) {
+            least = ns;
+            best = target;
+        }
+    }
+    return best;
+}
+
+static int descending(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* The grains' own edges, each once, the latest first. */
+static void link_grains(struct simpler_hbg_plan *plan, const struct simpler_hbg_image *image,
+                        const struct scratch *s)
+{
+    const uint32_t *from = simpler_hbg_edge_from(image), *edges = simpler_hbg_edges(image);
+    uint32_t count = 0;
+
+    for (uint32_t g = 0; g < plan->grain_count; g++) {
+        plan->edge_from[g] = count;
+        for (uint32_t e = from[plan->first[g]]; e < from[plan->first[g + 1]]; e++) {
+            uint32_t before = s->grain_of[edges[e]];
+            if (before == g || s->mark[before] == g + 1)
+                continue;
+            s->mark[before] = g + 1;
+            plan->edges[count++] = before;
+        }
+        if (count - plan->edge_from[g] > 1)
+            qsort(&plan->edges[plan->edge_from[g]], count - plan->edge_from[g],
+                  sizeof(*plan->edges), descending);
+    }
+    plan->edge_from[plan->grain_count] = count;
+}
+
+static void fill(struct simpler_hbg_plan *plan, const struct simpler_hbg_image *image,
+                 const struct simpler_hbg_costs *costs, const struct scratch *s)
+{
+    plan->threads = costs->threads;
+    plan->handover_ns = costs->handover_ns;
+    plan->one_task_a_grain = costs->one_task_a_grain;
+    plan->grain_count = cut(image, costs, choose(image, costs, s), s->grain_of);
+    for (uint32_t i = image->node_count; i > 0; i--)
+        plan->first[s->grain_of[i - 1]] = i - 1;
+    plan->first[plan->grain_count] = image->node_count;
+    memset(s->mark, 0, plan->grain_count * sizeof(*s->mark));
+    link_grains(plan, image, s);
+}
+
+int simpler_hbg_plan_make(struct simpler_hbg_plan *plan, const struct simpler_hbg_image *image,
+                          const struct simpler_hbg_costs *costs)
+{
+    size_t n = image->node_count;
+    int rc = ensure(plan, image);
+
+    if (rc != 0)
+        return rc;
+    plan->grain_count = 0;
+    if (n == 0)
+        return 0;
+    struct scratch s = {
+        .grain_of = simpler_alloc_zeroed(n, sizeof(*s.grain_of)),
+        .end = simpler_alloc_zeroed(n, sizeof(*s.end)),
+        .mark = simpler_alloc_zeroed(n, sizeof(*s.mark)),
+    };
+    if (s.grain_of != NULL && s.end != NULL && s.mark != NULL)
+        fill(plan, image, costs, &s);
+    else
+        rc = SIMPLER_ENOMEM;
+    simpler_alloc_free(s.grain_of);
+    simpler_alloc_free(s.end);
+    simpler_alloc_free(s.mark);
+    return rc;
+}

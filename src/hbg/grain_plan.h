@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_HBG_GRAIN_PLAN_H
+#define SIMPLER_HBG_GRAIN_PLAN_H
+
+/*
+ * A graph cut into grains: runs of consecutive tasks that one thread does
+ * without a look at dependencies.  Submit order is an order in which the tasks
+ * may run, so any such cut is a graph again.
+ *
+ * The cut is chosen by a model: of a few grain times that one is taken for which
+ * the longest path and the work over the threads come out least.  Long kernels
+ * get a grain each; a graph that is not worth a second thread is one grain.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hbg/graph_image.h"
+
+struct simpler_hbg_plan {
+    uint32_t grain_count;
+    uint32_t capacity_nodes, capacity_edges; /* of the arrays below */
+    uint32_t *first;                         /* grain g is the nodes first[g] .. first[g + 1] - 1 */
+    uint32_t *edge_from;                     /* as in an image, between grains */
+    uint32_t *edges;
+    /* What it was made for. */
+    uint32_t threads;
+    uint32_t handover_ns;
+    bool one_task_a_grain;
+};
+
+struct simpler_hbg_costs {
+    uint32_t threads;      /* that can run at once */
+    uint32_t handover_ns;  /* a round trip between two cores */
+    bool one_task_a_grain; /* kernels run on core threads */
+    /* Nanoseconds of each func_id; 0: unknown. */
+    const _Atomic uint32_t *kernel_ns;
+};
+
+/* SIMPLER_ENOMEM.  A zeroed plan is made; one that is there is made anew. */
+int simpler_hbg_plan_make(struct simpler_hbg_plan *plan, const struct simpler_hbg_image *image,
+                          const struct simpler_hbg_costs *costs);
+void simpler_hbg_plan_fini(struct simpler_hbg_plan *plan);
+
+#endif

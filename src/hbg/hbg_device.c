@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One run: built on the caller's thread, run by the device's, reported by the caller. */
+#include "hbg/hbg_device.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/spin_wait.h"
+#include "hbg/hbg_runtime.h"
+#include "hbg/host_limits.h"
+#include "task/run_verdict.h"
+
+#define FIRST_HANDOVER_NS 200u
+
+/* ---- memory ---- */
+
+/* Own nodes and those of calls: each at most the window. */
+static uint64_t max_units(const struct simpler_runtime_env *env)
+{
+    return 2 * env->ring_task_window[0];
+}
+
+static void free_memory(struct simpler_hbg_device *device)
+{
+    simpler_memory_unmap((void *)device->units, max_units(&device->env) * sizeof(*device->units));
+    simpler_memory_unmap(device->failed, max_units(&device->env));
+    device->units = NULL;
+    device->failed = NULL;
+    simpler_hbg_orch_close(device->orch);
+    device->orch = NULL;
+}
+
+static int ensure_memory(struct simpler_hbg_device *device, const struct simpler_runtime_env *env)
+{
+    if (device->orch != NULL && memcmp(&device->env, env, sizeof(*env)) == 0)
+        return 0;
+    free_memory(device);
+    device->env = *env;
+    device->failed_dirty = false;
+    device->units = simpler_memory_map(max_units(env) * sizeof(*device->units));
+    device->failed = simpler_memory_map(max_units(env));
+    if (device->units == NULL || device->failed == NULL ||
+        simpler_hbg_orch_open(device->platform, env, &device->stop, &device->orch) != 0) {
+        free_memory(device);
+        return SIMPLER_ENOMEM;
+    }
+    return 0;
+}
+
+/* ---- the run ---- */
+
+static uint64_t sum_of(const struct simpler_hbg_device *device, size_t offset)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < SIMPLER_HBG_MAX_THREADS; i++) {
+        const char *counts = (const char *)&device->counts[i];
+        sum += atomic_load_explicit((const _Atomic uint64_t *)(const void *)(counts + offset),
+                                    memory_order_relaxed);
+    }
+    return sum;
+}
+
+#define SUM(device, member) sum_of(device, offsetof(struct simpler_hbg_counts, member))
+
+uint64_t simpler_hbg_progress(const void *argument)
+{
+    const struct simpler_hbg_device *device = argument;
+    return SUM(device, completed) - device->progress_base;
+}
+
+static void stop_run(struct simpler_hbg_device *device, int status)
+{
+    int32_t none = 0;
+
+    (void)atomic_compare_exchange_strong_explicit(&device->stop, &none, status,
+                                                  memory_order_release, memory_order_relaxed);
+    atomic_store_explicit(&device->attention, 1, memory_order_relaxed);
+}
+
+void simpler_hbg_cancel(void *device)
+{
+    stop_run(device, SIMPLER_ECANCELED);
+}
+
+/* Forgets the cancel of an earlier run, never that of this one. */
+static void arm(struct simpler_hbg_device *device, const struct simpler_device_run *run)
+{
+    /* Read-modify-write (acquire): a cancel that is overwritten has set its flag before. */
+    (void)atomic_exchange_explicit(&device->attention, 0, memory_order_acquire);
+    (void)atomic_exchange_explicit(&device->stop, 0, memory_order_acquire);
+    if (run->canceled != NULL && atomic_load_explicit(run->canceled, memory_order_acquire))
+        simpler_hbg_cancel(device);
+}
+
+/* @ns from now; UINT64_MAX: never. */
+static uint64_t later(uint64_t ns)
+{
+    uint64_t then;
+
+    return __builtin_add_overflow(simpler_clock_ns(), ns, &then) ? UINT64_MAX : then;
+}
+
+static void report_progress(const struct simpler_hbg_device *device)
+{
+    device->run->progress(device->run->progress_user, simpler_hbg_progress(device));
+}
+
+static void wait_finish(struct simpler_hbg_device *device, uint32_t before, uint64_t end)
+{
+    const struct simpler_device_run *run = device->run;
+    uint64_t tick = run->progress != NULL ? later(run->progress_interval_ns) : UINT64_MAX;
+    struct simpler_spin_wait wait = {device->spin_allowed ? device->spin_ticks : 0,
+                                     device->caller_rest};
+
+    while (atomic_load_explicit(&device->finish_seq, memory_order_acquire) == before) {
+        uint64_t next = tick < end ? tick : end;
+        uint64_t now = next == UINT64_MAX ? 0 : simpler_clock_ns();
+        if (now >= end) {
+            stop_run(device, SIMPLER_ETIMEDOUT);
+            end = UINT64_MAX;
+        } else if (now >= tick) {
+            report_progress(device);
+            tick = later(run->progress_interval_ns);
+        } else {
+            simpler_spin_wait(&wait, &device->finish_seq, before, &device->closing, &device->finish,
+                              next == UINT64_MAX ? UINT64_MAX : next - now);
+        }
+    }
+    device->caller_rest = wait.rest;
+    if (run->progress != NULL)
+        report_progress(device);
+}
+
+static int prepare(struct simpler_hbg_device *device, const struct simpler_device_run *run)
+{
+    int rc = ensure_memory(device, &run->env);
+
+    if (rc == 0)
+        rc = simpler_hbg_ensure_threads(device, run);
+    if (rc != 0)
+        return rc;
+    device->estimates = simpler_estimates_find(&device->all_estimates, run->callable);
+    if (device->estimates == NULL)
+        return SIMPLER_ENOMEM;
+    device->run = run;
+    device->kernels = run->callable->by_id;
+    device->progress_base = SUM(device, completed);
+    atomic_store_explicit(&device->failure.claim, 0, memory_order_relaxed);
+    return 0;
+}
+
+static void start_dump(struct simpler_hbg_device *device)
+{
+    device->dump_level = 0;
+#if SIMPLER_DFX
+    const struct simpler_device_run *run = device->run;
+    set_dump_args_enabled((run->enable_profiling_flag & SIMPLER_PROFILING_DUMP_ARGS) != 0);
+    set_platform_dump_base(run->dump_data_base);
+    device->dump_level = dump_args_init(run->run_epoch);
+#endif
+}
+
+/* The device has the run until the last thread has left it. */
+static int run_on_device(struct simpler_hbg_device *device, uint64_t end)
+{
+    int rc = simpler_hbg_load(device);
+
+    if (rc != 0 || device->plan.grain_count == 0)
+        return rc;
+    if (atomic_load_explicit(&device->stop, memory_order_acquire) != 0)
+        return 0;
+    start_dump(device);
+    uint32_t before = atomic_load_explicit(&device->finish_seq, memory_order_relaxed);
+    atomic_store_explicit(&device->booted, 0, memory_order_relaxed);
+    /* W4, release: the run. */
+    atomic_store_explicit(&device->gate, 0, memory_order_release);
+    simpler_event_notify(&device->work, 1);
+    wait_finish(device, before, end);
+    if (atomic_load_explicit(&device->attention, memory_order_relaxed) != 0)
+        device->failed_dirty = true;
+    return 0;
+}
+
+/* ---- the report ---- */
+
+static void fill_stats(struct simpler_hbg_device *device, const struct simpler_hbg_counts *before,
+                       struct simpler_run_stats *stats)
+{
+    const struct simpler_hbg_orch *orch = device->orch;
+    struct simpler_ring_stats *ring = &stats->ring[0];
+
+    stats->tasks = orch->next_id;
+    stats->tasks_run = SUM(device, run) - before->run;
+    stats->tasks_failed = SUM(device, failed) - before->failed;
+    stats->tasks_poisoned = SUM(device, poisoned) - before->poisoned;
+    stats->edges = orch->main.builder.edge_count;
+    for (uint32_t i = 0; i < orch->call_count; i++)
+        stats->edges += orch->calls[i].graph->image->edge_count;
+    stats->tensormap_max = device->env.tensormap;
+    stats->tensormap_peak = simpler_tensormap_used(orch->main.map);
+    ring->tasks = ring->task_window_peak = orch->next_id;
+    ring->task_window_max = device->env.ring_task_window[0];
+    ring->heap_max = device->env.ring_heap[0];
+    ring->heap_peak = orch->main.builder.heap_bytes;
+}
+
+static void report(struct simpler_hbg_device *device, struct simpler_run_result *result)
+{
+    const struct simpler_hbg_failure *f = &device->failure;
+    int status = atomic_load_explicit(&device->stop, memory_order_acquire);
+
+    if (status == 0 && result->stats.tasks_failed != 0)
+        status = SIMPLER_EKERNEL;
+    simpler_run_verdict_head(result, status, device->orch->fatal_text);
+    if (status == 0)
+        return;
+    if (atomic_load_explicit(&f->claim, memory_order_relaxed) != 0) {
+        struct simpler_run_failure failure = {
+            .kernel = device->kernels[f->func_id]->name,
+            .func_id = f->func_id,
+            .task_id = f->id,
+            .status = f->status,
+            .file = f->site.file,
+            .line = f->site.line,
+        };
+        simpler_run_verdict_failure(result, &failure);
+    }
+    if (simpler_run_verdict_is_code(status))
+        simpler_hbg_advise(device->orch, -status, result);
+}
+
+int simpler_hbg_execute(void *argument, const struct simpler_device_run *run,
+                        struct simpler_run_result *result)
+{
+    struct simpler_hbg_device *device = argument;
+    struct simpler_hbg_counts before = {0};
+    uint64_t start = simpler_clock_ns();
+    uint64_t end = run->deadline_ns != 0 ? later(run->deadline_ns) : UINT64_MAX;
+
+    memset(&result->stats, 0, sizeof(result->stats));
+    result->message[0] = '\0';
+    result->orch_error_code = result->sched_error_code = 0;
+    /* Before the memory and the threads are made: a cancel meanwhile is for this run. */
+    arm(device, run);
+    result->status = prepare(device, run);
+    if (result->status != 0)
+        return result->status;
+    before.run = SUM(device, run);
+    before.failed = SUM(device, failed);
+    before.poisoned = SUM(device, poisoned);
+    (void)simpler_hbg_orch_run(device->orch, run, &device->cache);
+    result->stats.orchestration_ns = simpler_clock_ns() - start;
+    int rc = atomic_load_explicit(&device->stop, memory_order_acquire) == 0
+                 ? run_on_device(device, end)
+                 : 0;
+    if (rc != 0)
+        stop_run(device, rc);
+    result->stats.wall_ns = simpler_clock_ns() - start;
+    fill_stats(device, &before, &result->stats);
+    report(device, result);
+    device->run = NULL;
+    return result->status;
+}
+
+int simpler_hbg_open(const struct simpler_platform *platform, void **out)
+{
+    struct simpler_hbg_device *device = simpler_alloc_aligned(1, sizeof(*device));
+    if (device == NULL)
+        return SIMPLER_ENOMEM;
+    simpler_event_setup();
+    simpler_clock_calibrate();
+    device->platform = platform;
+    simpler_event_init(&device->work);
+    simpler_event_init(&device->finish);
+    atomic_store_explicit(&device->handover_ns, FIRST_HANDOVER_NS, memory_order_relaxed);
+    atomic_store_explicit(&device->gate, SIMPLER_HBG_GATE_OVER, memory_order_relaxed);
+    *out = device;
+    return 0;
+}
+
+void simpler_hbg_close(void *argument)
+{
+    struct simpler_hbg_device *device = argument;
+    if (device == NULL)
+        return;
+    simpler_hbg_stop_threads(device);
+    free_memory(device);
+    simpler_hbg_graph_cache_fini(&device->cache);
+    simpler_hbg_plan_fini(&device->plan);
+    simpler_alloc_free(device->image);
+    simpler_alloc_free(device->bases);
+    simpler_alloc_free(device->parts);
+    simpler_estimates_fini(&device->all_estimates);
+    simpler_alloc_free(device);
+}
+
+const struct simpler_runtime simpler_runtime_hbg = {
+    .name = "host_build_graph",
+    .description = "the host builds the whole graph, then the device runs it; recorded graphs",
+    .samples_scopes = false,
+    .open = simpler_hbg_open,
+    .close = simpler_hbg_close,
+    .execute = simpler_hbg_execute,
+    .cancel = simpler_hbg_cancel,
+    .progress = simpler_hbg_progress,
+};

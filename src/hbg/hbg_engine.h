@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_HBG_HBG_ENGINE_H
+#define SIMPLER_HBG_HBG_ENGINE_H
+
+/*
+ * The device's side: it only schedules.
+ *
+ * A run is its own graph and, for each recorded graph that it calls, that graph
+ * again: parts.  A part's grains are units of the run.  A unit waits on the wake
+ * list of its latest producer that is not done; whoever completes that one looks
+ * at it anew.  A call is a unit too: running it starts its part, and the last
+ * unit of the part completes it.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/event.h"
+#include "base/round_trip.h"
+#include "hbg/grain_plan.h"
+#include "hbg/host_graph.h"
+#include "platform/platform.h"
+#include "simpler/kernel.h"
+#include "task/kernel_times.h"
+#include "task/ready_queue.h"
+#include "task/runtime.h"
+
+#define SIMPLER_HBG_NO_UNIT UINT32_MAX
+/* Threads of the largest device and cores of the largest geometry. */
+#define SIMPLER_HBG_MAX_THREADS (256u + 108u)
+
+#define SIMPLER_HBG_WAKE_CLOSED UINT32_MAX
+
+/*
+ *   field    written by                               read by     publishes
+ *   wake     waiters (push, release, W1)              completer   the waiter's next
+ *            completer (CLOSED, acq_rel, W2)          waiters     the effects of the unit's tasks
+ *   next     whoever holds the unit, before W1        completer
+ *   cursor   whoever holds the unit                   the same
+ */
+struct simpler_hbg_unit {
+    _Atomic uint32_t wake; /* 0: nobody waits; 1 + a unit; CLOSED: done */
+    uint32_t next;         /* 1 + a unit, or 0: of a wake list or a thread's stack */
+    uint32_t cursor;       /* edges before it lead to units that are done */
+};
+
+struct simpler_hbg_part {
+    const struct simpler_hbg_image *image;
+    const struct simpler_hbg_plan *plan;
+    const struct simpler_hbg_base *bases;
+    const uint64_t *scalars;
+    const struct simpler_hbg_site *sites; /* for reports */
+    uint8_t *failed;                      /* of each node; whoever ran it, before W2 */
+    uint64_t id_base;                     /* of node 0, and of owners in its base 0 */
+    uint32_t serial;                      /* of all parts of the device, from 1 */
+    uint32_t first_unit;
+    uint32_t call_unit, call_node; /* in the run's own graph; of that itself NO_UNIT */
+    bool poisoned;                 /* a producer of the call failed; whoever starts the part */
+    _Atomic bool any_failed;       /* before W2 */
+    _Atomic uint32_t remaining;    /* units; the last one out completes the call (W3, acq_rel) */
+};
+
+struct simpler_hbg_device;
+
+/* Counts of one thread, since the device was opened; written by it, read by all (relaxed). */
+struct simpler_hbg_counts {
+    _Alignas(SIMPLER_CACHE_LINE) _Atomic uint64_t completed;
+    _Atomic uint64_t run;
+    _Atomic uint64_t failed;
+    _Atomic uint64_t poisoned;
+};
+
+struct simpler_hbg_thread {
+    struct simpler_ready_queue queue;
+    /* The owner alone from here on. */
+    _Alignas(SIMPLER_CACHE_LINE) struct simpler_hbg_device *device;
+    struct simpler_hbg_counts *counts;
+    uint32_t index;
+    uint32_t lane;   /* of diagnostics */
+    uint32_t handed; /* unit to run next, or NO_UNIT */
+    uint32_t stack;  /* 1 + a unit: ready ones that the queue had no room for; 0: none */
+    uint32_t timing; /* tasks until the next that is timed */
+    uint32_t victim; /* where stealing starts */
+    int64_t args[SIMPLER_KERNEL_ARGS];
+    uint64_t view_key[SIMPLER_MAX_TENSORS];   /* serial and view that scratch i is of */
+    uint64_t view_start[SIMPLER_MAX_TENSORS]; /* its start_offset at distance 0 */
+    struct simpler_tensor scratch[SIMPLER_MAX_TENSORS];
+    struct simpler_local_context local;
+    struct simpler_global_context global;
+    pthread_t handle;
+    bool started;
+};
+
+/* The first kernel that failed; whoever wins claim writes the rest before W2. */
+struct simpler_hbg_failure {
+    _Atomic uint32_t claim;
+    uint32_t func_id;
+    uint64_t id;
+    int status;
+    struct simpler_hbg_site site;
+};
+
+struct simpler_hbg_device {
+    const struct simpler_platform *platform;
+    struct simpler_runtime_env env; /* what the memory below is sized for */
+    struct simpler_hbg_orch *orch;
+    struct simpler_hbg_graph_cache cache;
+    struct simpler_estimate_table all_estimates;
+
+    /* One run: set before it starts, constant during it. */
+    const struct simpler_device_run *run;
+    struct simpler_estimates *estimates;
+    const struct simpler_kernel *const *kernels; /* by func_id */
+    uint32_t dump_level;
+    struct simpler_hbg_image *image; /* of the run's own graph, image_capacity bytes */
+    uint64_t image_capacity;
+    struct simpler_hbg_plan plan; /* of it */
+    struct simpler_hbg_base *bases;
+    uint32_t base_capacity;
+    struct simpler_hbg_part *parts;
+    uint32_t part_count, part_capacity;
+    uint32_t serial; /* of the part that was made last */
+    struct simpler_hbg_unit *units;
+    uint8_t *failed;
+    bool failed_dirty;
+    uint32_t unit_capacity;
+
+    struct simpler_hbg_thread *threads;
+    uint32_t thread_count;
+    uint64_t spin_ticks;
+    bool spin_allowed;
+    uint32_t caller_rest;
+    uint64_t probed_ns;
+
+    /* Why the run is to stop: 0, minus a code or SIMPLER_E*; first writer wins. */
+    _Alignas(SIMPLER_CACHE_LINE) _Atomic int32_t stop;
+    /* 1: something failed or is to stop; every task looks first.  Set before W2 or by stop. */
+    _Atomic int32_t attention;
+    _Atomic uint32_t handover_ns;
+    _Atomic bool closing;
+    /*
+     * Threads in the run, and bit 31: it is over (or has not begun).  W4: the store
+     * that opens it (release) publishes the run; entering acquires it.  The last
+     * one out of a run that is over says so to the caller (finish_seq).
+     */
+    _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t gate;
+    _Atomic uint32_t booted; /* 1: a thread has taken the boot */
+    _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t finish_seq;
+    struct simpler_event work;   /* threads wait for units and runs */
+    struct simpler_event finish; /* the caller waits */
+    struct simpler_round_trip round_trip;
+    struct simpler_hbg_failure failure;
+    struct simpler_hbg_counts counts[SIMPLER_HBG_MAX_THREADS];
+    uint64_t progress_base;
+};
+
+#define SIMPLER_HBG_GATE_OVER 0x80000000u
+
+SIMPLER_INLINE bool simpler_hbg_is_over(const struct simpler_hbg_device *device)
+{
+    return (atomic_load_explicit(&device->gate, memory_order_relaxed) & SIMPLER_HBG_GATE_OVER) != 0;
+}
+
+/* The part that a unit belongs to. */
+SIMPLER_INLINE struct simpler_hbg_part *simpler_hbg_part_of(const struct simpler_hbg_device *device,
+                                                            uint32_t unit)
+{
+    uint32_t low = 0, high = device->part_count;
+
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (device->parts[middle].first_unit <= unit)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &device->parts[low];
+}
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The threads of a device.  A thread is inside a run or parked outside of it;
+ * only inside does it touch anything that a run is made of.
+ */
+#include <limits.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/logger.h"
+#include "base/spin_wait.h"
+#include "base/testpoint.h"
+#include "hbg/hbg_device.h"
+#include "hbg/unit_sched.h"
+
+#define PROBE_PERIOD_NS 100000000u
+
+static bool is_closing(struct simpler_hbg_device *device)
+{
+    return atomic_load_explicit(&device->closing, memory_order_acquire);
+}
+
+/* False: there is no run, or it is over. */
+static bool try_enter(struct simpler_hbg_device *device)
+{
+    uint32_t gate = atomic_load_explicit(&device->gate, memory_order_relaxed);
+
+    do {
+        if ((gate & SIMPLER_HBG_GATE_OVER) != 0)
+            return false;
+        /* acquire, pairs with W4: the run. */
+    } while (!atomic_compare_exchange_weak_explicit(&device->gate, &gate, gate + 1,
+                                                    memory_order_acquire, memory_order_relaxed));
+    return true;
+}
+
+/* acq_rel: the last one out has seen what all did, and tells the caller. */
+static void leave(struct simpler_hbg_device *device)
+{
+    if (atomic_fetch_sub_explicit(&device->gate, 1, memory_order_acq_rel) !=
+        (SIMPLER_HBG_GATE_OVER | 1))
+        return;
+    atomic_fetch_add_explicit(&device->finish_seq, 1, memory_order_release);
+    simpler_event_notify_rare(&device->finish, 1);
+}
+
+/* What a hand-over costs now, measured with an idle thread. */
+static void probe(struct simpler_hbg_device *device)
+{
+    uint64_t now = simpler_clock_ns();
+
+    if (device->thread_count == 1 || now - device->probed_ns < PROBE_PERIOD_NS)
+        return;
+    device->probed_ns = now;
+    if (!device->spin_allowed) {
+        atomic_store_explicit(&device->handover_ns, 10 * SIMPLER_OVERSUBSCRIBED_NS,
+                              memory_order_relaxed);
+        return;
+    }
+    uint32_t ns = simpler_round_trip_probe(&device->round_trip);
+    if (ns != 0)
+        atomic_store_explicit(&device->handover_ns, ns, memory_order_relaxed);
+}
+
+/* Looks for a unit for a while; NO_UNIT: there is none now, or the run is over. */
+static uint32_t spin(struct simpler_hbg_thread *thread)
+{
+    struct simpler_hbg_device *device = thread->device;
+    uint64_t end = simpler_clock_ticks() + device->spin_ticks;
+
+    do {
+        uint32_t unit = simpler_hbg_find(thread);
+        if (unit != SIMPLER_HBG_NO_UNIT || simpler_hbg_is_over(device))
+            return unit;
+        simpler_round_trip_answer(&device->round_trip);
+        simpler_clock_relax();
+    } while (simpler_clock_ticks() < end);
+    return SIMPLER_HBG_NO_UNIT;
+}
+
+/*
+ * Inside the run until it is over or there is nothing to do for a while; then
+ * true, the event was prepared and *seen is to be waited for.
+ */
+static bool work(struct simpler_hbg_thread *thread, uint32_t *seen)
+{
+    struct simpler_hbg_device *device = thread->device;
+    uint32_t none = 0;
+
+    if (atomic_load_explicit(&device->booted, memory_order_relaxed) == 0 &&
+        atomic_compare_exchange_strong_explicit(&device->booted, &none, 1, memory_order_relaxed,
+                                                memory_order_relaxed)) {
+        simpler_hbg_boot(thread);
+        probe(device);
+    }
+    for (;;) {
+        uint32_t unit = simpler_hbg_find(thread);
+        if (unit == SIMPLER_HBG_NO_UNIT)
+            unit = spin(thread);
+        if (unit == SIMPLER_HBG_NO_UNIT && !simpler_hbg_is_over(device)) {
+            *seen = simpler_event_prepare(&device->work);
+            unit = simpler_hbg_find(thread);
+            if (unit == SIMPLER_HBG_NO_UNIT && !simpler_hbg_is_over(device))
+                return true;
+            simpler_event_cancel(&device->work);
+        }
+        if (unit == SIMPLER_HBG_NO_UNIT)
+            return false;
+        simpler_hbg_run_unit(thread, unit);
+    }
+}
+
+/* Between runs: one thread spins for a moment, the others park at once. */
+static void wait_for_run(struct simpler_hbg_thread *thread)
+{
+    struct simpler_hbg_device *device = thread->device;
+
+    if (device->spin_allowed && thread->index == device->thread_count - 1) {
+        uint64_t end = simpler_clock_ticks() + device->spin_ticks;
+        while (simpler_clock_ticks() < end) {
+            if (!simpler_hbg_is_over(device))
+                return;
+            simpler_clock_relax();
+        }
+    }
+    uint32_t seen = simpler_event_prepare(&device->work);
+    if (!simpler_hbg_is_over(device) || is_closing(device))
+        simpler_event_cancel(&device->work);
+    else
+        simpler_event_wait(&device->work, seen, UINT64_MAX);
+}
+
+static void *thread_main(void *argument)
+{
+    struct simpler_hbg_thread *thread = argument;
+    struct simpler_hbg_device *device = thread->device;
+    uint32_t seen = 0;
+
+    while (!is_closing(device)) {
+        if (!try_enter(device)) {
+            wait_for_run(thread);
+            continue;
+        }
+        bool parks = work(thread, &seen);
+        leave(device);
+        if (parks)
+            simpler_event_wait(&device->work, seen, UINT64_MAX);
+    }
+    return NULL;
+}
+
+static void init_thread(struct simpler_hbg_device *device, uint32_t i)
+{
+    struct simpler_hbg_thread *thread = &device->threads[i];
+
+    simpler_ready_queue_init(&thread->queue, 0);
+    thread->device = device;
+    thread->counts = &device->counts[i];
+    thread->index = i;
+    thread->lane = i;
+    thread->handed = SIMPLER_HBG_NO_UNIT;
+    thread->victim = device->thread_count - 1;
+    thread->local.block_num = 1;
+}
+
+static int start_threads(struct simpler_hbg_device *device, const struct simpler_device_run *run)
+{
+    device->threads = simpler_alloc_aligned(run->thread_count, sizeof(*device->threads));
+    if (device->threads == NULL)
+        return SIMPLER_ENOMEM;
+    device->thread_count = run->thread_count;
+    device->spin_allowed = run->thread_count <= simpler_platform_usable_cpus();
+    device->spin_ticks = simpler_clock_ns_to_ticks(
+        device->spin_allowed ? SIMPLER_PARK_COST_NS : SIMPLER_OVERSUBSCRIBED_NS);
+    for (uint32_t i = 0; i < device->thread_count; i++)
+        init_thread(device, i);
+    for (uint32_t i = 0; i < device->thread_count; i++) {
+        struct simpler_hbg_thread *thread = &device->threads[i];
+        if (SIMPLER_FAILPOINT(THREAD_START) ||
+            pthread_create(&thread->handle, NULL, thread_main, thread) != 0) {
+            SIMPLER_ERROR("cannot start device thread %u of %u", i, device->thread_count);
+            return SIMPLER_ETHREAD;
+        }
+        thread->started = true;
+    }
+    return 0;
+}
+
+void simpler_hbg_stop_threads(struct simpler_hbg_device *device)
+{
+    if (device->threads == NULL)
+        return;
+    atomic_store_explicit(&device->closing, true, memory_order_release);
+    simpler_event_wake(&device->work, INT_MAX);
+    for (uint32_t i = 0; i < device->thread_count; i++) {
+        if (device->threads[i].started)
+            pthread_join(device->threads[i].handle, NULL);
+    }
+    simpler_alloc_free(device->threads);
+    device->threads = NULL;
+    device->thread_count = 0;
+    atomic_store_explicit(&device->closing, false, memory_order_release);
+}
+
+int simpler_hbg_ensure_threads(struct simpler_hbg_device *device,
+                               const struct simpler_device_run *run)
+{
+    if (device->threads != NULL && device->thread_count == run->thread_count)
+        return 0;
+    simpler_hbg_stop_threads(device);
+    int rc = start_threads(device, run);
+    if (rc != 0)
+        simpler_hbg_stop_threads(device);
+    return rc;
+}

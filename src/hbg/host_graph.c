@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Submit: the arguments are checked, producers are found, the task is appended.
+ * Dependencies are node numbers; nobody waits for anything.
+ */
+#include "hbg/host_graph.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/memory.h"
+#include "base/testpoint.h"
+#include "hbg/host_calls.h"
+#include "hbg/host_limits.h"
+#include "task/submit_args.h"
+
+enum { SHAPE_AIC = SIMPLER_CORE_AIC, SHAPE_AIV = SIMPLER_CORE_AIV, SHAPE_DUMMY = 2 };
+
+struct request {
+    uint32_t shape;
+    uint32_t func_id;
+    const struct simpler_task_args *args;
+    struct simpler_task_outputs *out;
+    const char *file;
+    int line;
+    uint64_t heap_bytes;
+    uint32_t map_entries;
+};
+
+/* ---- ids ---- */
+
+/* The call that @node or @id lies behind; the calls before it count. */
+static uint32_t calls_before(const struct simpler_hbg_orch *orch, uint32_t node, uint64_t id,
+                             bool by_id)
+{
+    uint32_t low = 0, high = orch->call_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct simpler_hbg_call *c = &orch->calls[middle];
+        if (by_id ? c->first_id <= id : c->node < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Ids that @call takes. */
+static uint32_t ids_of(const struct simpler_hbg_call *call)
+{
+    return call->graph->image->node_count;
+}
+
+uint32_t simpler_hbg_orch_node_of(const struct simpler_hbg_orch *orch, uint64_t id)
+{
+    if (id >= orch->next_id)
+        return UINT32_MAX;
+    uint32_t at = calls_before(orch, 0, id, true);
+    if (at == 0)
+        return (uint32_t)id;
+    const struct simpler_hbg_call *c = &orch->calls[at - 1];
+    uint32_t behind = (uint32_t)id - c->first_id;
+    return behind < ids_of(c) ? c->node : c->node + 1 + behind - ids_of(c);
+}
+
+uint64_t simpler_hbg_orch_id_of(const struct simpler_hbg_orch *orch, uint32_t node)
+{
+    uint32_t at = calls_before(orch, node, 0, false);
+    if (at == 0)
+        return node;
+    const struct simpler_hbg_call *c = &orch->calls[at - 1];
+    return (uint64_t)c->first_id + ids_of(c) + (node - c->node - 1);
+}
+
+/* The node behind an id that the orchestration has; UINT32_MAX: no such task. */
+static uint32_t node_of_raw(const struct simpler_hbg_orch *orch, uint64_t raw)
+{
+    if (orch->recording == NULL)
+        return raw >> 32 == 0 ? simpler_hbg_orch_node_of(orch, raw) : UINT32_MAX;
+    uint32_t node = (uint32_t)raw;
+    return raw >> 32 == SIMPLER_HBG_RECORDED_RING && node < orch->draft->builder.node_count
+               ? node
+               : UINT32_MAX;
+}
+
+static uint64_t next_raw_id(const struct simpler_hbg_orch *orch)
+{
+    return orch->recording == NULL
+               ? orch->next_id
+               : (uint64_t)SIMPLER_HBG_RECORDED_RING << 32 | orch->draft->builder.node_count;
+}
+
+/* ---- checks ---- */
+
+SIMPLER_COLD static int invalid(struct simpler_hbg_orch *orch, const struct request *q,
+                                const char *what, uint32_t arg)
+{
+    return simpler_hbg_latch(
+        orch, SIMPLER_CODE_INVALID_ARGS, "submit at %s:%d (kernel %u), argument %u: %s",
+        q->file == NULL ? "(unknown)" : q->file, q->line, q->func_id, arg, what);
+}
+
+static int check_kernel(struct simpler_hbg_orch *orch, const struct request *q)
+{
+    const struct simpler_callable_copy *callable = orch->run->callable;
+    const char *file = q->file == NULL ? "(unknown)" : q->file;
+
+    if (q->shape == SHAPE_DUMMY)
+        return 0;
+    if (q->func_id >= callable->func_id_count || callable->by_id[q->func_id] == NULL)
+        return simpler_hbg_latch(orch, SIMPLER_CODE_INVALID_ARGS,
+                                 "submit at %s:%d: the callable has no kernel %u", file, q->line,
+                                 q->func_id);
+    if (callable->by_id[q->func_id]->core_type != q->shape)
+        return simpler_hbg_latch(orch, SIMPLER_CODE_INVALID_ARGS,
+                                 "submit at %s:%d: kernel %u is registered for %s cores, not for "
+                                 "%s",
+                                 file, q->line, q->func_id, q->shape == SHAPE_AIC ? "AIV" : "AIC",
+                                 q->shape == SHAPE_AIC ? "AIC" : "AIV");
+    return 0;
+}
+
+/* Which argument of the recorded graph an address belongs to; UINT32_MAX: none. */
+static uint32_t argument_of(const struct simpler_hbg_recording *r, uint64_t addr)
+{
+    uint64_t i = (addr >> 48) - 256;
+    return addr == SIMPLER_HBG_ARGUMENT(i) && i < r->tensor_count ? (uint32_t)i : UINT32_MAX;
+}
+
+static bool may_write(const struct simpler_hbg_recording *r, uint32_t leader)
+{
+    for (uint32_t i = leader; i < r->tensor_count; i++) {
+        if (r->leader[i] == leader &&
+            (r->use[i] == SIMPLER_USE_INOUT || r->use[i] == SIMPLER_USE_OUTPUT_EXISTING))
+            return true;
+    }
+    return false;
+}
+
+/* In a recorded graph there are its arguments and what it makes itself. */
+static int check_recorded(struct simpler_hbg_orch *orch, const struct request *q, uint32_t i)
+{
+    const struct simpler_tensor *t = q->args->tensor[i];
+    uint32_t use = q->args->use[i];
+
+    if (t->addr - SIMPLER_HBG_RECORDED_HEAP < orch->draft->builder.heap_bytes)
+        return 0;
+    uint32_t argument = argument_of(orch->recording, t->addr);
+    if (argument == UINT32_MAX)
+        return invalid(orch, q,
+                       "the tensor is neither an argument of the recorded graph nor made in it", i);
+    if ((use == SIMPLER_USE_INOUT || use == SIMPLER_USE_OUTPUT_EXISTING) &&
+        !may_write(orch->recording, argument))
+        return invalid(orch, q,
+                       "the recorded graph writes what it was given as an input; add it with "
+                       "add_inout or add_output",
+                       i);
+    return 0;
+}
+
+SIMPLER_COLD static int no_dtype(struct simpler_hbg_orch *orch, const struct request *q,
+                                 uint32_t dtype, uint32_t arg)
+{
+    return simpler_hbg_latch(orch, SIMPLER_CODE_INVALID_ARGS,
+                             "submit at %s:%d (kernel %u), argument %u: %s is no type of platform "
+                             "%s",
+                             q->file == NULL ? "(unknown)" : q->file, q->line, q->func_id, arg,
+                             simpler_dtype_name(dtype), orch->platform->name);
+}
+
+/* A tensor of another form than the last one. */
+static int check_closely(struct simpler_hbg_orch *orch, const struct request *q,
+                         const struct simpler_tensor *t, uint32_t arg)
+{
+    if (!simpler_submit_is_sane(t))
+        return invalid(orch, q, "the tensor is not valid", arg);
+    if (!simpler_platform_has_dtype(orch->platform, t->dtype))
+        return no_dtype(orch, q, t->dtype, arg);
+    if (t->is_contiguous)
+        orch->sane_form = simpler_submit_form(t);
+    return 0;
+}
+
+static int check_tensors(struct simpler_hbg_orch *orch, struct request *q)
+{
+    const struct simpler_task_args *args = q->args;
+    uint32_t recorded = 1u << SIMPLER_USE_INOUT | 1u << SIMPLER_USE_OUTPUT_EXISTING |
+                        (uint32_t)(orch->run->hazards == SIMPLER_HAZARDS_ALL) << SIMPLER_USE_INPUT;
+
+    for (uint32_t i = 0; i < args->tensor_count; i++) {
+        if (args->use[i] == SIMPLER_USE_OUTPUT) {
+            uint64_t bytes;
+            if (!simpler_submit_output_bytes(args->tensor[i], &bytes) ||
+                __builtin_add_overflow(q->heap_bytes, bytes, &q->heap_bytes))
+                return invalid(orch, q, "the create-info is not valid", i);
+            if (!simpler_platform_has_dtype(
+                    orch->platform, ((const struct simpler_create_info *)args->tensor[i])->dtype))
+                return no_dtype(orch, q,
+                                ((const struct simpler_create_info *)args->tensor[i])->dtype, i);
+            continue;
+        }
+        const struct simpler_tensor *t = args->tensor[i];
+        if (SIMPLER_UNLIKELY(simpler_submit_form(t) != orch->sane_form) &&
+            check_closely(orch, q, t, i) != 0)
+            return simpler_hbg_status(orch);
+        int status = orch->recording == NULL ? 0 : check_recorded(orch, q, i);
+        if (status != 0)
+            return status;
+        q->map_entries += recorded >> (args->use[i] & 7) & (t->manual_dep == 0);
+    }
+    if (orch->manual_depth != 0)
+        q->map_entries = 0;
+    return 0;
+}
+
+static int check_dependencies(struct simpler_hbg_orch *orch, const struct request *q)
+{
+    for (uint32_t i = 0; i < q->args->dependency_count; i++) {
+        uint64_t raw = q->args->dependency[i].raw;
+        if (node_of_raw(orch, raw) == UINT32_MAX)
+            return simpler_hbg_latch(orch, SIMPLER_CODE_INVALID_ARGS,
+                                     "submit at %s:%d: dependency %u names no task%s "
+                                     "(0x%016llx)",
+                                     q->file == NULL ? "(unknown)" : q->file, q->line, i,
+                                     orch->recording == NULL ? "" : " of the recorded graph",
+                                     (unsigned long long)raw);
+    }
+    return 0;
+}
+
+static int check(struct simpler_hbg_orch *orch, struct request *q)
+{
+    if (q->args == NULL)
+        return invalid(orch, q, "the arguments are NULL", 0);
+    if (q->args->error != SIMPLER_ARGS_OK)
+        return invalid(orch, q, simpler_task_args_error_text(q->args->error), q->args->error_arg);
+    if (q->args->tensor_count > SIMPLER_MAX_TENSORS || q->args->scalar_count > SIMPLER_MAX_SCALARS)
+        return invalid(orch, q, "the argument object was not initialised", 0);
+    if (q->shape != SHAPE_DUMMY && (q->args->extra & ~(uint32_t)SIMPLER_EXTRA_EARLY_RESOLVE) != 0)
+        return invalid(orch, q, "this runtime has no blocks, predicates or timing slots", 0);
+    int status = check_kernel(orch, q);
+    if (status == 0)
+        status = check_tensors(orch, q);
+    if (status == 0)
+        status = check_dependencies(orch, q);
+    if (status == 0)
+        status = simpler_hbg_check_room(orch, 1, q->heap_bytes, q->map_entries);
+    return status;
+}
+
+/* A refused submit: empty outputs, and in a dry run its needs are counted. */
+SIMPLER_COLD static int refuse(struct simpler_hbg_orch *orch, const struct request *q, int status)
+{
+    /* First: a tensor of the arguments may lie in @out. */
+    simpler_hbg_count_submit(orch, q->args);
+    if (q->out != NULL) {
+        q->out->id.raw = SIMPLER_TASK_ID_NONE;
+        q->out->count = 0;
+        if (q->args != NULL && q->args->output_count <= SIMPLER_MAX_TENSORS)
+            memset(q->out->tensor, 0, q->args->output_count * sizeof(q->out->tensor[0]));
+    }
+    return status;
+}
+
+/* ---- producers ---- */
+
+static void add_edge(struct simpler_hbg_orch *orch, uint32_t node)
+{
+    struct simpler_hbg_builder *b = &orch->draft->builder;
+
+    if (node == UINT32_MAX || node >= b->node_count)
+        return;
+    if (!simpler_hbg_builder_add_edge(b, node))
+        orch->edges_full = true;
+}
+
+static void drain_sink(struct simpler_edge_sink *sink)
+{
+    struct simpler_hbg_orch *orch =
+        (struct simpler_hbg_orch *)(void *)((char *)sink - offsetof(struct simpler_hbg_orch, sink));
+    uint32_t n = sink->count;
+
+    sink->count = 0;
+    for (uint32_t i = 0; i < n; i++)
+        add_edge(orch, (uint32_t)sink->ids[i]);
+}
+
+void simpler_hbg_find_producers(struct simpler_hbg_orch *orch, const struct simpler_task_args *args)
+{
+    uint64_t self = orch->draft->builder.node_count;
+
+    for (uint32_t i = 0; i < args->dependency_count; i++) {
+        if (args->dependency_kind == NULL || (args->dependency_kind[i] & SIMPLER_DEP_WAIT) != 0)
+            add_edge(orch, node_of_raw(orch, args->dependency[i].raw));
+    }
+    if (orch->manual_depth != 0)
+        return;
+    for (uint32_t i = 0; i < args->tensor_count; i++) {
+        if (args->use[i] == SIMPLER_USE_OUTPUT)
+            continue;
+        const struct simpler_tensor *t = args->tensor[i];
+        if (t->owner != SIMPLER_NO_OWNER)
+            add_edge(orch, node_of_raw(orch, t->owner));
+        if (args->use[i] != SIMPLER_USE_NO_DEP && !t->manual_dep)
+            simpler_tensormap_access(orch->draft->map, t, (enum simpler_tensor_use)args->use[i],
+                                     self, &orch->sink);
+    }
+    drain_sink(&orch->sink);
+}
+
+int simpler_hbg_check_edges(struct simpler_hbg_orch *orch, const char *file, int line)
+{
+    if (SIMPLER_LIKELY(!orch->edges_full))
+        return 0;
+    return simpler_hbg_latch(orch, SIMPLER_CODE_DEPENDENCY_OVERFLOW,
+                             "submit at %s:%d: the graph has more than %u dependencies in all",
+                             file == NULL ? "(unknown)" : file, line, SIMPLER_HBG_MAX_EDGES);
+}
+
+/* ---- arguments ---- */
+
+static void add_tensor(struct simpler_hbg_orch *orch, uint32_t i, const struct simpler_tensor *t)
+{
+    struct simpler_hbg_draft *d = orch->draft;
+    uint64_t distance = t->addr - d->heap;
+    bool recording = orch->recording != NULL;
+
+    if (distance < d->builder.heap_bytes)
+        simpler_hbg_builder_add_tensor(&d->builder, i, t, 0, distance,
+                                       recording ? (uint32_t)t->owner : t->owner);
+    else if (recording)
+        simpler_hbg_builder_add_tensor(&d->builder, i, t, 1 + argument_of(orch->recording, t->addr),
+                                       0, 0);
+    else
+        simpler_hbg_builder_add_tensor(&d->builder, i, t,
+                                       simpler_hbg_builder_base(&d->builder, t->addr), 0, t->owner);
+}
+
+/* The outputs lie one behind the other where the heap ends now. */
+static const struct simpler_tensor *make_output(struct simpler_hbg_orch *orch,
+                                                const struct simpler_create_info *info,
+                                                struct simpler_tensor *out)
+{
+    struct simpler_hbg_builder *b = &orch->draft->builder;
+    uint64_t bytes = 0, at = b->heap_bytes;
+
+    (void)simpler_submit_output_bytes(info, &bytes); /* checked before */
+    simpler_submit_make_output(info, orch->draft->heap + at, next_raw_id(orch), out);
+    if (bytes == 0)
+        return out;
+    b->heap_bytes += bytes;
+    if (!info->has_initial_value)
+        return out;
+    if (orch->recording == NULL)
+        simpler_submit_fill_initial(orch->heap + at, bytes, info);
+    else
+        simpler_hbg_add_fill(orch, info, at, bytes);
+    return out;
+}
+
+/* Which scalar of the recorded graph an address is, from 1; 0: none. */
+static uint8_t binding_of(const struct simpler_hbg_recording *r, const void *source)
+{
+    const uint64_t *from = source;
+
+    if (r == NULL || from < r->scalar || from >= r->scalar + r->scalar_count)
+        return 0;
+    return (uint8_t)(from - r->scalar + 1);
+}
+
+/* The scalars' words; what the node says of them. */
+static uint32_t add_scalars(struct simpler_hbg_orch *orch, const struct simpler_task_args *args)
+{
+    struct simpler_hbg_builder *b = &orch->draft->builder;
+    uint8_t bindings[SIMPLER_MAX_SCALARS] = {0};
+    uint32_t bound = 0;
+
+    for (uint32_t k = 0; k < args->scalar_count; k++) {
+        b->word[b->word_count++] = args->scalar[k];
+        bindings[k] = binding_of(orch->recording, args->scalar_source[k]);
+        bound |= bindings[k];
+    }
+    if (bound == 0)
+        return args->scalar_count;
+    memcpy(&b->word[b->word_count], bindings, sizeof(bindings));
+    b->word_count += sizeof(bindings) / sizeof(b->word[0]);
+    return args->scalar_count | SIMPLER_HBG_BOUND;
+}
+
+static void add_arguments(struct simpler_hbg_orch *orch, const struct request *q)
+{
+    struct simpler_hbg_builder *b = &orch->draft->builder;
+    const struct simpler_task_args *args = q->args;
+    uint64_t from = b->word_count;
+    uint32_t outputs = 0;
+
+    for (uint32_t i = 0; i < args->tensor_count; i++) {
+        const struct simpler_tensor *t = args->tensor[i];
+        if (args->use[i] == SIMPLER_USE_OUTPUT)
+            t = make_output(orch, args->tensor[i], &orch->made[outputs++]);
+        add_tensor(orch, i, t);
+    }
+    uint32_t scalars = add_scalars(orch, args);
+    if (b->dumps_kept)
+        dump_args_submit_fill(&b->dump[b->node_count], args, (uint32_t)next_raw_id(orch) + 1);
+    if (q->out != NULL) {
+        q->out->id.raw = next_raw_id(orch);
+        q->out->count = outputs;
+        /* Last: a tensor of the arguments may lie in @out, from the submit before. */
+        for (uint32_t k = 0; k < outputs; k++)
+            q->out->tensor[k] = orch->made[k];
+    }
+    simpler_hbg_builder_finish_node(b,
+                                    q->shape == SHAPE_DUMMY ? SIMPLER_HBG_FUNC_DUMMY : q->func_id,
+                                    args->tensor_count, scalars, from, q->file, q->line);
+    if (orch->recording == NULL)
+        orch->next_id++;
+}
+
+static int submit(struct simpler_hbg_orch *orch, struct request *q)
+{
+    int status = simpler_hbg_status(orch);
+
+    if (SIMPLER_LIKELY(status == 0))
+        status = check(orch, q);
+    if (SIMPLER_UNLIKELY(status != 0))
+        return refuse(orch, q, status);
+    simpler_hbg_find_producers(orch, q->args);
+    status = simpler_hbg_check_edges(orch, q->file, q->line);
+    if (SIMPLER_UNLIKELY(status != 0))
+        return refuse(orch, q, status);
+    add_arguments(orch, q);
+    return 0;
+}
+
+static int submit_aic(struct simpler_orch *orch, uint32_t func_id,
+                      const struct simpler_task_args *args, struct simpler_task_outputs *out,
+                      const char *file, int line)
+{
+    struct request q = {SHAPE_AIC, func_id, args, out, file, line, 0, 0};
+    return submit(simpler_hbg_of(orch), &q);
+}
+
+static int submit_aiv(struct simpler_orch *orch, uint32_t func_id,
+                      const struct simpler_task_args *args, struct simpler_task_outputs *out,
+                      const char *file, int line)
+{
+    struct request q = {SHAPE_AIV, func_id, args, out, file, line, 0, 0};
+    return submit(simpler_hbg_of(orch), &q);
+}
+
+static int submit_dummy(struct simpler_orch *orch, const struct simpler_task_args *args,
+                        struct simpler_task_outputs *out, const char *file, int line)
+{
+    struct request q = {SHAPE_DUMMY, 0, args, out, file, line, 0, 0};
+    return submit(simpler_hbg_of(orch), &q);
+}
+
+static int alloc_tensors(struct simpler_orch *orch, const struct simpler_create_info *infos,
+                         uint32_t count, struct simpler_task_outputs *out, const char *file,
+                         int line)
+{
+    struct simpler_task_args args;
+    struct request q = {SHAPE_DUMMY, 0, &args, out, file, line, 0, 0};
+
+    simpler_task_args_reset(&args);
+    for (uint32_t i = 0; infos != NULL && i < count && i <= SIMPLER_MAX_TENSORS; i++)
+        simpler_task_args_add_create(&args, &infos[i]);
+    if (simpler_hbg_status(simpler_hbg_of(orch)) == 0 &&
+        (infos == NULL || count == 0 || out == NULL))
+        return refuse(simpler_hbg_of(orch), &q,
+                      invalid(simpler_hbg_of(orch), &q,
+                              "alloc_tensors needs create-infos and a place for its tensors", 0));
+    return submit(simpler_hbg_of(orch), &q);
+}
+
+static int submit_mixed(struct simpler_orch *orch, const struct simpler_mixed_kernels *kernels,
+                        const struct simpler_task_args *args, struct simpler_task_outputs *out,
+                        const char *file, int line)
+{
+    struct request q = {SHAPE_DUMMY, 0, args, out, file, line, 0, 0};
+    int status = simpler_hbg_status(simpler_hbg_of(orch));
+
+    (void)kernels;
+    if (status == 0)
+        status = invalid(simpler_hbg_of(orch), &q, "this runtime has no mixed tasks", 0);
+    return refuse(simpler_hbg_of(orch), &q, status);
+}
+
+static const struct simpler_orch_ops ops = {
+    .submit_aic = submit_aic,
+    .submit_aiv = submit_aiv,
+    .submit_mixed = submit_mixed,
+    .submit_dummy = submit_dummy,
+    .alloc_tensors = alloc_tensors,
+    .submit_graph = simpler_hbg_submit_graph,
+    .scope_begin = simpler_hbg_scope_begin,
+    .scope_end = simpler_hbg_scope_end,
+    .get_tensor_data = simpler_hbg_get_tensor_data,
+    .set_tensor_data = simpler_hbg_set_tensor_data,
+    .report_fatal = simpler_hbg_report_fatal,
+    .is_fatal = simpler_hbg_is_fatal,
+    .cluster_count = simpler_hbg_cluster_count,
+};
+
+/* ---- one run ---- */
+
+int simpler_hbg_draft_open(struct simpler_hbg_draft *draft, const struct simpler_runtime_env *env)
+{
+    static const uint32_t alive[CHIP_MAX_RING_DEPTH];
+    uint32_t window = (uint32_t)env->ring_task_window[0];
+    struct simpler_tensormap_config config = {
+        .capacity = (uint32_t)env->tensormap,
+        .window = {window, SIMPLER_TASK_WINDOW_MIN, SIMPLER_TASK_WINDOW_MIN,
+                   SIMPLER_TASK_WINDOW_MIN},
+        .track_readers = true,
+        .alive = alive,
+    };
+    int rc = simpler_hbg_builder_open(&draft->builder, window);
+
+    return rc == 0 ? simpler_tensormap_open(&config, &draft->map) : rc;
+}
+
+void simpler_hbg_draft_close(struct simpler_hbg_draft *draft)
+{
+    simpler_tensormap_close(draft->map);
+    simpler_hbg_builder_close(&draft->builder);
+    simpler_alloc_free(draft->fills);
+    draft->map = NULL;
+}
+
+int simpler_hbg_orch_open(const struct simpler_platform *platform,
+                          const struct simpler_runtime_env *env, _Atomic int32_t *stop,
+                          struct simpler_hbg_orch **out)
+{
+    struct simpler_hbg_orch *orch = simpler_alloc_zeroed(1, sizeof(*orch));
+    if (orch == NULL)
+        return SIMPLER_ENOMEM;
+    orch->head.ops = &ops;
+    orch->stop = stop;
+    orch->platform = platform;
+    orch->heap_bytes = env->ring_heap[0];
+    orch->sink.ids = orch->sink_ids;
+    orch->sink.capacity = sizeof(orch->sink_ids) / sizeof(orch->sink_ids[0]);
+    orch->sink.flush = drain_sink;
+    int rc = simpler_hbg_draft_open(&orch->main, env);
+    orch->heap = rc == 0 ? simpler_memory_map(orch->heap_bytes) : NULL;
+    if (orch->heap == NULL) {
+        simpler_hbg_orch_close(orch);
+        return SIMPLER_ENOMEM;
+    }
+    orch->main.heap = (uint64_t)(uintptr_t)orch->heap;
+    *out = orch;
+    return 0;
+}
+
+void simpler_hbg_orch_close(struct simpler_hbg_orch *orch)
+{
+    if (orch == NULL)
+        return;
+    simpler_hbg_draft_close(&orch->main);
+    if (orch->recorder != NULL)
+        simpler_hbg_draft_close(orch->recorder);
+    simpler_alloc_free(orch->recorder);
+    simpler_memory_unmap(orch->heap, orch->heap_bytes);
+    simpler_alloc_free(orch->calls);
+    simpler_alloc_free(orch->call_bases);
+    simpler_alloc_free(orch->call_scalars);
+    simpler_alloc_free(orch);
+}
+
+static void reset(struct simpler_hbg_orch *orch, const struct simpler_device_run *run,
+                  struct simpler_hbg_graph_cache *cache)
+{
+    orch->run = run;
+    orch->cache = cache;
+    orch->cache_clock = cache->clock;
+    orch->draft = &orch->main;
+    orch->recording = NULL;
+    orch->status = 0;
+    orch->counting = false;
+    orch->depth = orch->first_depth = 1;
+    orch->any_manual = false;
+    orch->manual_depth = 0;
+    orch->next_id = 0;
+    orch->edges_full = false;
+    orch->call_count = orch->call_base_count = orch->call_scalar_count = 0;
+    orch->fatal_text[0] = '\0';
+    simpler_hbg_builder_reset(&orch->main.builder, run->dump_args_level != 0);
+    simpler_tensormap_reset(orch->main.map, run->hazards == SIMPLER_HAZARDS_ALL);
+}
+
+int simpler_hbg_orch_run(struct simpler_hbg_orch *orch, const struct simpler_device_run *run,
+                         struct simpler_hbg_graph_cache *cache)
+{
+    const struct simpler_callable *callable = &run->callable->callable;
+    uint32_t given = run->args->tensor_count + run->args->scalar_count;
+
+    reset(orch, run, cache);
+    if (callable->expected_arg_count > given)
+        return simpler_hbg_latch(orch, SIMPLER_CODE_INVALID_ARGS,
+                                 "the callable expects %u arguments, %u were given",
+                                 callable->expected_arg_count, given);
+    callable->orchestrate((struct simpler_orch *)orch, run->args);
+    if (simpler_hbg_status(orch) == 0 && orch->depth > 1)
+        (void)simpler_hbg_latch(orch, SIMPLER_CODE_INVALID_ARGS,
+                                "the orchestration returned with %u scopes open", orch->depth - 1);
+    return simpler_hbg_status(orch);
+}

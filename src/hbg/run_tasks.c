@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside a grain there is nothing to look up: the tasks stand in an order in
+ * which they may run.  What is rare (a failure, a stop, an args dump) has a path
+ * of its own.
+ */
+#include "hbg/run_tasks.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+
+/* The view of argument @i is another one: the descriptor is made anew. */
+static SIMPLER_NOINLINE void load_view(struct simpler_hbg_thread *thread,
+                                       const struct simpler_hbg_part *part, uint32_t i,
+                                       uint32_t index)
+{
+    const struct simpler_hbg_view *view = &simpler_hbg_views(part->image)[index];
+    const struct simpler_hbg_base *base = &part->bases[view->base];
+    struct simpler_tensor *t = &thread->scratch[i];
+
+    *t = view->tensor;
+    t->addr += base->addr;
+    if (base->is_bound) {
+        t->buffer_bytes = base->buffer_bytes;
+        t->owner = base->owner;
+        t->version = base->version;
+        t->address_space = base->address_space;
+    } else if (view->base == 0) {
+        t->owner += base->owner;
+    }
+    thread->view_start[i] = t->start_offset + base->start_offset;
+    thread->view_key[i] = (uint64_t)part->serial << 32 | index;
+}
+
+SIMPLER_INLINE void fill_args(struct simpler_hbg_thread *thread,
+                              const struct simpler_hbg_part *part,
+                              const struct simpler_hbg_node *node, const uint64_t *words)
+{
+    const uint64_t *w = words + node->first_word;
+    uint32_t tensors = node->tensor_count, scalars = node->scalars & SIMPLER_HBG_SCALARS;
+    uint64_t serial = (uint64_t)part->serial << 32;
+
+    for (uint32_t i = 0; i < tensors; i++) {
+        uint32_t view = (uint32_t)(w[i] >> SIMPLER_HBG_DISTANCE_BITS);
+        if (SIMPLER_UNLIKELY(thread->view_key[i] != (serial | view)))
+            load_view(thread, part, i, view);
+        thread->scratch[i].start_offset = thread->view_start[i] + (uint32_t)w[i];
+        thread->args[i] = (int64_t)(uintptr_t)&thread->scratch[i];
+    }
+    w += tensors;
+    for (uint32_t k = 0; k < scalars; k++)
+        thread->args[tensors + k] = (int64_t)w[k];
+    if (SIMPLER_UNLIKELY((node->scalars & SIMPLER_HBG_BOUND) != 0)) {
+        const uint8_t *bindings = (const uint8_t *)(w + scalars);
+        for (uint32_t k = 0; k < scalars; k++) {
+            if (bindings[k] != 0)
+                thread->args[tensors + k] = (int64_t)part->scalars[bindings[k] - 1];
+        }
+    }
+    thread->args[SIMPLER_KERNEL_LOCAL_CONTEXT] = (int64_t)(uintptr_t)&thread->local;
+    thread->args[SIMPLER_KERNEL_GLOBAL_CONTEXT] = (int64_t)(uintptr_t)&thread->global;
+}
+
+static SIMPLER_NOINLINE int run_timed(struct simpler_hbg_thread *thread, uint32_t func_id)
+{
+    struct simpler_hbg_device *device = thread->device;
+    uint64_t start = simpler_clock_ticks();
+    int status = device->kernels[func_id]->fn(thread->args);
+
+    thread->timing =
+        simpler_estimates_note(device->estimates, func_id, simpler_clock_ticks() - start);
+    return status;
+}
+
+SIMPLER_INLINE int run_kernel(struct simpler_hbg_thread *thread, uint32_t func_id)
+{
+    if (SIMPLER_UNLIKELY(thread->timing == 0))
+        return run_timed(thread, func_id);
+    thread->timing--;
+    return thread->device->kernels[func_id]->fn(thread->args);
+}
+
+SIMPLER_INLINE void add_count(_Atomic uint64_t *count, uint64_t n)
+{
+    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + n,
+                          memory_order_relaxed);
+}
+
+bool simpler_hbg_is_poisoned(const struct simpler_hbg_device *device,
+                             const struct simpler_hbg_part *part, uint32_t node)
+{
+    const uint32_t *from = simpler_hbg_edge_from(part->image);
+    const uint32_t *edges = simpler_hbg_edges(part->image);
+
+    if (part->poisoned)
+        return true;
+    if (atomic_load_explicit(&device->attention, memory_order_relaxed) == 0)
+        return false;
+    for (uint32_t e = from[node]; e < from[node + 1]; e++) {
+        if (part->failed[edges[e]] != 0)
+            return true;
+    }
+    return false;
+}
+
+/* The first failing kernel of the run is the one that is reported. */
+static SIMPLER_COLD void note_failure(struct simpler_hbg_thread *thread,
+                                      struct simpler_hbg_part *part, uint32_t node, int status)
+{
+    struct simpler_hbg_device *device = thread->device;
+    uint32_t none = 0;
+
+    part->failed[node] = 1;
+    atomic_store_explicit(&part->any_failed, true, memory_order_relaxed);
+    /* Before the unit is completed: who depends on it looks. */
+    atomic_store_explicit(&device->attention, 1, memory_order_relaxed);
+    if (status == 0) {
+        add_count(&thread->counts->poisoned, 1);
+        return;
+    }
+    add_count(&thread->counts->failed, 1);
+    if (!atomic_compare_exchange_strong_explicit(&device->failure.claim, &none, 1,
+                                                 memory_order_relaxed, memory_order_relaxed))
+        return;
+    device->failure.func_id = simpler_hbg_nodes(part->image)[node].func_id;
+    device->failure.id = part->call_unit == SIMPLER_HBG_NO_UNIT
+                             ? simpler_hbg_orch_id_of(device->orch, node)
+                             : part->id_base + node;
+    device->failure.status = status;
+    device->failure.site = part->sites[node];
+}
+
+#if SIMPLER_DFX
+static void capture(const struct simpler_hbg_thread *thread, const struct simpler_hbg_part *part,
+                    uint32_t number, uint8_t stage)
+{
+    const struct simpler_hbg_device *device = thread->device;
+    const struct simpler_hbg_node *node = &simpler_hbg_nodes(part->image)[number];
+    const struct simpler_kernel *kernel = device->kernels[node->func_id];
+    struct dump_args_run run = {device->run->dump_data_base, device->run->run_epoch};
+    bool is_own = part->call_unit == SIMPLER_HBG_NO_UNIT;
+    struct dump_args_submit submit = simpler_hbg_dumps(part->image)[number];
+    struct dump_args_view view = {
+        .task_id = is_own ? simpler_hbg_orch_id_of(device->orch, number) : part->id_base + number,
+        .func_id = node->func_id,
+        .func_count = 1,
+        .func_ids = {UINT16_MAX, UINT16_MAX, UINT16_MAX},
+        .level = device->dump_level,
+        .tensor_count = node->tensor_count,
+        .scalar_count = node->scalars & SIMPLER_HBG_SCALARS,
+        .signature = kernel->signature,
+        .signature_count = kernel->signature_count,
+        .submit = &submit,
+        .args = thread->args,
+    };
+
+    if (!is_own)
+        submit.submit_seq += (uint32_t)part->id_base;
+    dump_args_task_capture(&run, thread->lane, &view, stage);
+}
+#endif
+
+/* One task with everything that may be rare. */
+static void run_one(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
+                    uint32_t number)
+{
+    const struct simpler_hbg_node *node = &simpler_hbg_nodes(part->image)[number];
+    struct simpler_hbg_device *device = thread->device;
+
+    if (simpler_hbg_is_poisoned(device, part, number)) {
+        note_failure(thread, part, number, 0);
+        return;
+    }
+    if (node->func_id == SIMPLER_HBG_FUNC_DUMMY ||
+        atomic_load_explicit(&device->stop, memory_order_relaxed) != 0)
+        return;
+    fill_args(thread, part, node, simpler_hbg_words(part->image));
+#if SIMPLER_DFX
+    if (device->dump_level != 0)
+        capture(thread, part, number, DUMP_ARGS_STAGE_BEFORE);
+#endif
+    int status = run_kernel(thread, node->func_id);
+#if SIMPLER_DFX
+    if (device->dump_level != 0)
+        capture(thread, part, number, DUMP_ARGS_STAGE_AFTER);
+#endif
+    if (status != 0)
+        note_failure(thread, part, number, status);
+    else
+        add_count(&thread->counts->run, 1);
+}
+
+void simpler_hbg_run_tasks(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
+                           uint32_t first, uint32_t end)
+{
+    struct simpler_hbg_device *device = thread->device;
+    const struct simpler_hbg_node *nodes = simpler_hbg_nodes(part->image);
+    const uint64_t *words = simpler_hbg_words(part->image);
+    uint64_t run = 0;
+
+    for (uint32_t i = first; i < end; i++) {
+        const struct simpler_hbg_node *node = &nodes[i];
+        if (SIMPLER_UNLIKELY(atomic_load_explicit(&device->attention, memory_order_relaxed) != 0 ||
+                             device->dump_level != 0 || node->func_id == SIMPLER_HBG_FUNC_DUMMY ||
+                             part->poisoned)) {
+            run_one(thread, part, i);
+            continue;
+        }
+        fill_args(thread, part, node, words);
+        int status = run_kernel(thread, node->func_id);
+        if (SIMPLER_UNLIKELY(status != 0))
+            note_failure(thread, part, i, status);
+        else
+            run++;
+    }
+    add_count(&thread->counts->run, run);
+    add_count(&thread->counts->completed, end - first);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Wake lists and ready queues.  A unit is held by one thread at a time: by
+ * whoever boots its part, by the completer that took it off a wake list, or by
+ * whoever found it ready.
+ */
+#include "hbg/unit_sched.h"
+
+#include <limits.h>
+
+#include "base/testpoint.h"
+#include "hbg/run_tasks.h"
+
+/* Units that go from a thread's stack to its queue at once. */
+#define REFILL 64u
+
+/* ---- ready units ---- */
+
+static void push(struct simpler_hbg_thread *thread, uint32_t unit)
+{
+    if (simpler_ready_queue_try_push(&thread->queue, unit))
+        return;
+    thread->device->units[unit].next = thread->stack;
+    thread->stack = unit + 1;
+}
+
+static uint32_t take(struct simpler_ready_queue *queue)
+{
+    uint32_t unit;
+
+    if (simpler_ready_queue_count(queue) == 0 ||
+        simpler_ready_queue_try_take(queue, &unit, 1, false) == 0)
+        return SIMPLER_HBG_NO_UNIT;
+    return unit;
+}
+
+/* The queue was empty: what had no room there goes to it now, one unit to the caller. */
+static uint32_t refill(struct simpler_hbg_thread *thread)
+{
+    struct simpler_hbg_unit *units = thread->device->units;
+    uint32_t first = thread->stack, moved = 0;
+
+    if (first == 0)
+        return SIMPLER_HBG_NO_UNIT;
+    thread->stack = units[first - 1].next;
+    for (; thread->stack != 0 && moved < REFILL; moved++) {
+        uint32_t unit = thread->stack - 1;
+        uint32_t rest = units[unit].next;
+        if (!simpler_ready_queue_try_push(&thread->queue, unit))
+            break;
+        thread->stack = rest;
+    }
+    if (moved != 0)
+        simpler_event_notify(&thread->device->work, moved);
+    return first - 1;
+}
+
+static uint32_t steal(struct simpler_hbg_thread *thread)
+{
+    struct simpler_hbg_device *device = thread->device;
+
+    for (uint32_t i = 0; i < device->thread_count; i++) {
+        uint32_t victim = (thread->victim + i) % device->thread_count;
+        uint32_t unit = take(&device->threads[victim].queue);
+        if (unit != SIMPLER_HBG_NO_UNIT) {
+            thread->victim = victim;
+            return unit;
+        }
+    }
+    return SIMPLER_HBG_NO_UNIT;
+}
+
+uint32_t simpler_hbg_find(struct simpler_hbg_thread *thread)
+{
+    uint32_t unit = thread->handed;
+
+    if (unit != SIMPLER_HBG_NO_UNIT) {
+        thread->handed = SIMPLER_HBG_NO_UNIT;
+        return unit;
+    }
+    unit = take(&thread->queue);
+    if (unit == SIMPLER_HBG_NO_UNIT)
+        unit = refill(thread);
+    return unit != SIMPLER_HBG_NO_UNIT ? unit : steal(thread);
+}
+
+/* ---- wake lists ---- */
+
+/* True: every producer of the unit is done.  Else it is on a wake list, and no longer ours. */
+static bool is_ready(struct simpler_hbg_device *device, const struct simpler_hbg_part *part,
+                     uint32_t unit)
+{
+    struct simpler_hbg_unit *units = device->units;
+    const struct simpler_hbg_plan *plan = part->plan;
+    uint32_t grain = unit - part->first_unit;
+    uint32_t end = plan->edge_from[grain + 1];
+
+    for (uint32_t e = plan->edge_from[grain] + units[unit].cursor; e < end; e++) {
+        _Atomic uint32_t *wake = &units[part->first_unit + plan->edges[e]].wake;
+        /* acquire, pairs with W2: the producer's effects. */
+        uint32_t head = atomic_load_explicit(wake, memory_order_acquire);
+        if (head == SIMPLER_HBG_WAKE_CLOSED)
+            continue;
+        units[unit].cursor = e - plan->edge_from[grain];
+        do {
+            units[unit].next = head;
+            SIMPLER_TESTPOINT(LINK_BEFORE_PUBLISH);
+            /* W1, release: the unit's next and cursor. */
+            if (atomic_compare_exchange_weak_explicit(wake, &head, unit + 1, memory_order_release,
+                                                      memory_order_acquire))
+                return false;
+        } while (head != SIMPLER_HBG_WAKE_CLOSED);
+    }
+    return true;
+}
+
+/* Looks at the units that waited; one that is ready stays here, others are for everybody. */
+static void wake(struct simpler_hbg_thread *thread, const struct simpler_hbg_part *part,
+                 uint32_t list)
+{
+    struct simpler_hbg_device *device = thread->device;
+    uint32_t published = 0;
+
+    while (list != 0) {
+        uint32_t unit = list - 1;
+        /* Before is_ready: afterwards it may be on another list. */
+        list = device->units[unit].next;
+        if (SIMPLER_FAILPOINT(DROP_EDGE) || !is_ready(device, part, unit))
+            continue;
+        if (thread->handed != SIMPLER_HBG_NO_UNIT) {
+            push(thread, thread->handed);
+            published++;
+        }
+        thread->handed = unit;
+    }
+    if (published != 0)
+        simpler_event_notify(&device->work, published);
+}
+
+static void complete(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
+                     uint32_t unit);
+
+/* Every unit of the part is done. */
+static void finish_part(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part)
+{
+    struct simpler_hbg_device *device = thread->device;
+
+    if (part->call_unit == SIMPLER_HBG_NO_UNIT) {
+        atomic_fetch_or_explicit(&device->gate, SIMPLER_HBG_GATE_OVER, memory_order_release);
+        return;
+    }
+    if (part->poisoned || atomic_load_explicit(&part->any_failed, memory_order_relaxed))
+        device->parts[0].failed[part->call_node] = 1;
+    complete(thread, &device->parts[0], part->call_unit);
+}
+
+static void complete(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
+                     uint32_t unit)
+{
+    SIMPLER_TESTPOINT(COMPLETE_BEFORE_CLOSE);
+    /* W2, acq_rel: takes the waiters (W1), publishes what the tasks did. */
+    uint32_t list = atomic_exchange_explicit(&thread->device->units[unit].wake,
+                                             SIMPLER_HBG_WAKE_CLOSED, memory_order_acq_rel);
+    wake(thread, part, list);
+    SIMPLER_TESTPOINT(COMPLETE_BEFORE_DONE);
+    /* W3, acq_rel: the last one has seen what all did. */
+    if (atomic_fetch_sub_explicit(&part->remaining, 1, memory_order_acq_rel) == 1)
+        finish_part(thread, part);
+}
+
+/* ---- running ---- */
+
+static void boot_part(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part)
+{
+    struct simpler_hbg_device *device = thread->device;
+    uint32_t published = 0;
+    /* Once the last unit is out of our hands the part may be done. */
+    uint32_t first = part->first_unit, end = first + part->plan->grain_count;
+
+    for (uint32_t unit = first; unit < end; unit++) {
+        if (!is_ready(device, part, unit))
+            continue;
+        if (thread->handed == SIMPLER_HBG_NO_UNIT) {
+            thread->handed = unit;
+            continue;
+        }
+        push(thread, unit);
+        if (++published % REFILL == 1)
+            simpler_event_notify(&device->work, 1);
+    }
+    if (published > 1)
+        simpler_event_notify(&device->work, INT_MAX);
+}
+
+void simpler_hbg_boot(struct simpler_hbg_thread *thread)
+{
+    boot_part(thread, &thread->device->parts[0]);
+}
+
+/* The part of a call: in one piece here, or for everybody. */
+static bool start_part(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part)
+{
+    part->poisoned =
+        simpler_hbg_is_poisoned(thread->device, &thread->device->parts[0], part->call_node);
+    if (part->plan->grain_count > 1) {
+        boot_part(thread, part);
+        return false;
+    }
+    simpler_hbg_run_tasks(thread, part, 0, part->image->node_count);
+    if (part->poisoned || atomic_load_explicit(&part->any_failed, memory_order_relaxed))
+        thread->device->parts[0].failed[part->call_node] = 1;
+    return true;
+}
+
+void simpler_hbg_run_unit(struct simpler_hbg_thread *thread, uint32_t unit)
+{
+    struct simpler_hbg_device *device = thread->device;
+    struct simpler_hbg_part *part = simpler_hbg_part_of(device, unit);
+    uint32_t grain = unit - part->first_unit;
+    uint32_t first = part->plan->first[grain], end = part->plan->first[grain + 1];
+    const struct simpler_hbg_node *node = &simpler_hbg_nodes(part->image)[first];
+
+    if (SIMPLER_UNLIKELY(node->func_id == SIMPLER_HBG_FUNC_GRAPH)) {
+        uint32_t call = (uint32_t)simpler_hbg_words(part->image)[node->first_word];
+        if (!start_part(thread, &device->parts[1 + call]))
+            return;
+    } else {
+        simpler_hbg_run_tasks(thread, part, first, end);
+    }
+    complete(thread, part, unit);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_HBG_UNIT_SCHED_H
+#define SIMPLER_HBG_UNIT_SCHED_H
+
+/* Units of a run: found, run, completed. */
+#include "hbg/hbg_engine.h"
+
+/* Puts every unit of the run's own graph where it belongs: ready, or on a wake list. */
+void simpler_hbg_boot(struct simpler_hbg_thread *thread);
+/* A ready unit: handed over, of this thread's queue or stack, of another's; or NO_UNIT. */
+uint32_t simpler_hbg_find(struct simpler_hbg_thread *thread);
+void simpler_hbg_run_unit(struct simpler_hbg_thread *thread, uint32_t unit);
+
+#endif
