@@ -130,6 +130,7 @@ struct simpler_args_dump_result {
     int level;        /**< that was asked for; 0: off */
     int status;       /**< 0: whole; SIMPLER_EPARTIAL or why there is no manifest */
     int has_manifest; /**< 1: args_dump.json is in @path; 0 with status 0: no record was made */
+    int pending;      /**< 1: it is written in the background; the rest is what is known by now */
     int counts_known;
     uint64_t records;
     uint64_t payload_bytes; /**< of args.bin */

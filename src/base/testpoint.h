@@ -47,6 +47,7 @@
     X(SCOPE_FILE_WRITE)          \
     X(SCOPE_FILE_BEFORE_PUBLISH) \
     X(RETAINED_BEFORE_CHUNK)     \
+    X(RETAINED_BEFORE_MANIFEST)  \
     X(DUMP_BIN_WRITE)            \
     X(DUMP_SPOOL_WRITE)          \
     X(DUMP_MANIFEST_WRITE)       \

@@ -54,26 +54,33 @@ static struct scope_stats_capacities capacities_of(const struct simpler_device_r
 
 /* ---- before a run is admitted ---- */
 
+static bool is_held(_Atomic uint32_t *held, const char *what)
+{
+    uint32_t run_epoch = atomic_load_explicit(held, memory_order_relaxed);
+
+    if (run_epoch != 0)
+        SIMPLER_ERROR("a run with %s is refused: it is not proved that run %" PRIu32 " has ended",
+                      what, run_epoch);
+    return run_epoch != 0;
+}
+
 int simpler_diagnostics_claim(struct simpler_diagnostics *diagnostics,
                               struct simpler_device_run *run, const char *output_prefix,
                               struct simpler_export **out)
 {
     struct simpler_export_wish wish = {
         .scope_stats = (run->enable_profiling_flag & SIMPLER_PROFILING_SCOPE_STATS) != 0,
+        .args_dump = (run->enable_profiling_flag & SIMPLER_PROFILING_DUMP_ARGS) != 0,
     };
 
     *out = NULL;
     /* A runtime without scopes behaves as it always has. */
-    if (!diagnostics->across_runs || !wish.scope_stats ||
-        !simpler_runtimes[run->runtime]->samples_scopes)
+    if (!diagnostics->across_runs || !simpler_runtimes[run->runtime]->samples_scopes ||
+        (!wish.scope_stats && !wish.args_dump))
         return 0;
-    uint32_t held = atomic_load_explicit(&diagnostics->held_epoch, memory_order_relaxed);
-    if (held != 0) {
-        SIMPLER_ERROR("a run with scope stats is refused: it is not proved that run %" PRIu32
-                      " has ended",
-                      held);
+    if ((wish.scope_stats && is_held(&diagnostics->held_scope_stats, "scope stats")) ||
+        (wish.args_dump && is_held(&diagnostics->held_args_dump, "args dump")))
         return SIMPLER_EBUSY;
-    }
     int rc = simpler_exports_claim(&diagnostics->exports, output_prefix, wish, out);
     if (rc == 0 || rc == SIMPLER_EEXIST)
         return rc;
@@ -138,6 +145,7 @@ static int ensure_args_dump(struct simpler_diagnostics *diagnostics, uint32_t la
         .buffers = dump->buffers_per_thread,
         .avg_bytes = dump->avg_tensor_bytes,
         .ready_depth = dump->ready_queue_depth,
+        .budget = &diagnostics->exports.dump_budget,
     };
 
     if (lanes > MAX_LANES)
@@ -150,14 +158,27 @@ static int ensure_args_dump(struct simpler_diagnostics *diagnostics, uint32_t la
     return simpler_args_dump_collector_open(&config, &diagnostics->args_dump);
 }
 
+static int admit_args_dump(struct simpler_diagnostics *diagnostics, const char *output_prefix,
+                           const struct simpler_export *claimed,
+                           const struct simpler_device_run *run)
+{
+    int rc = ensure_args_dump(diagnostics, simpler_device_lanes(run));
+
+    if (rc != 0)
+        return rc;
+    return claimed != NULL
+               ? simpler_args_dump_collector_admit_retained(diagnostics->args_dump, run->run_epoch,
+                                                            output_prefix, run->dump_args_level)
+               : simpler_args_dump_collector_admit(diagnostics->args_dump, run->run_epoch,
+                                                   output_prefix, run->dump_args_level);
+}
+
 static void try_args_dump(struct simpler_diagnostics *diagnostics, const char *output_prefix,
-                          struct simpler_device_run *run, struct simpler_run_result *result)
+                          const struct simpler_export *claimed, struct simpler_device_run *run,
+                          struct simpler_run_result *result)
 {
     result->args_dump.level = (int)run->dump_args_level;
-    int rc = ensure_args_dump(diagnostics, simpler_device_lanes(run));
-    if (rc == 0)
-        rc = simpler_args_dump_collector_admit(diagnostics->args_dump, run->run_epoch,
-                                               output_prefix, run->dump_args_level);
+    int rc = admit_args_dump(diagnostics, output_prefix, claimed, run);
     if (rc == 0) {
         run->dump_data_base = simpler_args_dump_collector_device_base(diagnostics->args_dump);
         return;
@@ -165,6 +186,8 @@ static void try_args_dump(struct simpler_diagnostics *diagnostics, const char *o
     SIMPLER_ERROR("run %" PRIu32 " goes without args dump: %s", run->run_epoch,
                   simpler_status_text(rc));
     result->args_dump.status = rc;
+    if (claimed != NULL)
+        simpler_background_note(&diagnostics->exports.background, rc);
     run->enable_profiling_flag &= ~SIMPLER_PROFILING_DUMP_ARGS;
 }
 
@@ -177,7 +200,7 @@ int simpler_diagnostics_admit(struct simpler_diagnostics *diagnostics, const cha
     if ((run->enable_profiling_flag & SIMPLER_PROFILING_SCOPE_STATS) != 0)
         rc = try_scope_stats(diagnostics, output_prefix, claimed, run, result);
     if (rc == 0 && (run->enable_profiling_flag & SIMPLER_PROFILING_DUMP_ARGS) != 0)
-        try_args_dump(diagnostics, output_prefix, run, result);
+        try_args_dump(diagnostics, output_prefix, claimed, run, result);
     return rc;
 }
 
@@ -193,7 +216,7 @@ static void retain_scope_stats(struct simpler_diagnostics *diagnostics, enum sim
         return;
     simpler_background_note(&diagnostics->exports.background, outcome->status);
     if (!simpler_prof_decide(&end, 1).may_read)
-        atomic_store_explicit(&diagnostics->held_epoch, run_epoch, memory_order_relaxed);
+        atomic_store_explicit(&diagnostics->held_scope_stats, run_epoch, memory_order_relaxed);
 }
 
 static void settle_scope_stats(struct simpler_diagnostics *diagnostics, uint32_t run_epoch,
@@ -221,20 +244,38 @@ static void settle_scope_stats(struct simpler_diagnostics *diagnostics, uint32_t
     memcpy(out->path, o.path, sizeof(out->path));
 }
 
+static void retain_args_dump(struct simpler_diagnostics *diagnostics,
+                             const enum simpler_lane_end *ends, uint32_t run_epoch,
+                             const struct args_dump_outcome *outcome,
+                             struct simpler_export *claimed)
+{
+    uint32_t lanes = simpler_args_dump_collector_lanes(diagnostics->args_dump);
+
+    claimed->args_dump = simpler_args_dump_collector_take(diagnostics->args_dump);
+    if (claimed->args_dump != NULL)
+        return;
+    simpler_background_note(&diagnostics->exports.background, outcome->status);
+    if (!simpler_prof_decide(ends, lanes).may_read)
+        atomic_store_explicit(&diagnostics->held_args_dump, run_epoch, memory_order_relaxed);
+}
+
 /*
  * When simpler_device_execute returns, every task of the run is done or the
  * threads are joined: nobody captures any more, every lane is complete.
  */
-static void settle_args_dump(struct simpler_diagnostics *diagnostics,
-                             struct simpler_args_dump_result *out)
+static void settle_args_dump(struct simpler_diagnostics *diagnostics, uint32_t run_epoch,
+                             struct simpler_export *claimed, struct simpler_args_dump_result *out)
 {
     static const enum simpler_lane_end complete[MAX_LANES]; /* zero is SIMPLER_LANE_COMPLETE */
     struct args_dump_outcome o;
 
     _Static_assert(SIMPLER_LANE_COMPLETE == 0, "zeroed is complete");
     (void)simpler_args_dump_collector_settle(diagnostics->args_dump, complete, &o);
+    if (claimed != NULL)
+        retain_args_dump(diagnostics, complete, run_epoch, &o, claimed);
     out->status = o.status;
     out->has_manifest = o.has_manifest;
+    out->pending = o.is_retained;
     out->counts_known = o.counts_known;
     out->records = o.records;
     out->payload_bytes = o.payload_bytes;
@@ -256,6 +297,6 @@ void simpler_diagnostics_settle(struct simpler_diagnostics *diagnostics,
     if ((run->enable_profiling_flag & SIMPLER_PROFILING_SCOPE_STATS) != 0)
         settle_scope_stats(diagnostics, run->run_epoch, claimed, &result->scope_stats);
     if ((run->enable_profiling_flag & SIMPLER_PROFILING_DUMP_ARGS) != 0)
-        settle_args_dump(diagnostics, &result->args_dump);
+        settle_args_dump(diagnostics, run->run_epoch, claimed, &result->args_dump);
     simpler_exports_hand_over(claimed);
 }

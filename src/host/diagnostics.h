@@ -25,9 +25,9 @@ struct simpler_diagnostics {
     const struct simpler_transport_ops *transport;     /* the platform's */
     bool across_runs;                                  /* from the worker's config */
     struct simpler_exports exports;                    /* with it */
-    /* The run whose end is not proved, 0 none: written by the thread whose turn it is, read
-     * by those that claim. */
-    _Atomic uint32_t held_epoch;
+    /* The run whose end is not proved, by collector, 0 none: written by the thread whose turn
+     * it is, read by those that claim. */
+    _Atomic uint32_t held_scope_stats, held_args_dump;
 };
 
 /* SIMPLER_ENOMEM. */

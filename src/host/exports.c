@@ -10,6 +10,8 @@
 #include "base/logger.h"
 #include "simpler/status.h"
 
+#define DUMP_BUDGET_BYTES (256u << 20)
+
 int simpler_exports_init(struct simpler_exports *exports)
 {
     int rc = simpler_scope_stats_file_init(&exports->scope_stats_file);
@@ -19,6 +21,7 @@ int simpler_exports_init(struct simpler_exports *exports)
     simpler_background_init(&exports->background);
     (void)pthread_mutex_init(&exports->lock, NULL);
     exports->in_flight = NULL;
+    exports->dump_budget.bytes = DUMP_BUDGET_BYTES;
     exports->ready = true;
     return 0;
 }
@@ -92,6 +95,7 @@ static void leave(struct simpler_export *e)
 static void free_export(struct simpler_export *e)
 {
     simpler_scope_stats_retained_close(e->scope_stats);
+    simpler_args_dump_retained_close(e->args_dump);
     simpler_alloc_free(e->prefix);
     simpler_alloc_free(e);
 }
@@ -100,10 +104,13 @@ static void free_export(struct simpler_export *e)
 static int write_files(struct simpler_background_job *job)
 {
     struct simpler_export *e = (struct simpler_export *)job;
-    int rc = 0;
+    int rc = 0, dump_rc = 0;
 
     if (e->scope_stats != NULL)
         rc = simpler_scope_stats_retained_write(e->scope_stats, &e->exports->scope_stats_file);
+    if (e->args_dump != NULL)
+        dump_rc = simpler_args_dump_retained_write(e->args_dump);
+    rc = rc != 0 ? rc : dump_rc;
     leave(e);
     free_export(e);
     return rc;
@@ -173,7 +180,7 @@ void simpler_exports_hand_over(struct simpler_export *export_of_run)
     if (e == NULL)
         return;
     struct simpler_background *background = &e->exports->background;
-    if (e->scope_stats != NULL) {
+    if (e->scope_stats != NULL || e->args_dump != NULL) {
         simpler_background_post(background, &e->job);
         return;
     }

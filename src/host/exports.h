@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collect/args_dump/args_dump_ending.h"
 #include "collect/scope_stats/scope_stats_retained.h"
 #include "host/background.h"
 
@@ -26,6 +27,7 @@ struct simpler_export {
     char *prefix;
     /* Filled at the boundary by the thread whose turn it is; NULL: nothing to write. */
     struct scope_stats_retained *scope_stats;
+    struct args_dump_retained *args_dump;
 };
 
 struct simpler_exports {
@@ -33,6 +35,7 @@ struct simpler_exports {
     pthread_mutex_t lock; /* guards in_flight */
     struct simpler_export *in_flight;
     struct scope_stats_file scope_stats_file; /* of the writer */
+    struct args_dump_budget dump_budget;      /* outlives the collectors */
     bool ready;
 };
 

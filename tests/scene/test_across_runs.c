@@ -4,7 +4,7 @@
  * written while the next run's kernels run, flush is the barrier, nothing is replaced, the
  * first failure stays.
  *
- * SS-24 SS-25 SS-26 SS-28 SY-06
+ * SS-24 SS-25 SS-26 SS-28 SY-06 AD-09
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -117,6 +117,101 @@ static void check_file(const char *run_name, const struct job *job, uint32_t win
     scope_file_free(&file);
 }
 
+/* ---- args dump ---- */
+
+#define ELEMENTS 16
+
+/* A chain of tasks on one tensor; the first of them marks it. */
+struct chain {
+    int tasks;
+    int64_t data[ELEMENTS];
+};
+
+static int chain_kernel(const int64_t *args, uint32_t tensors, void *user)
+{
+    int64_t *data = simpler_kernel_data((int64_t *)(uintptr_t)args, 0);
+
+    (void)tensors;
+    (void)user;
+    for (int i = 0; i < ELEMENTS; i++)
+        data[i]++;
+    return 0;
+}
+
+static void chain_graph(struct simpler_orch *orch, void *user)
+{
+    struct chain *chain = user;
+    struct simpler_tensor tensor = kit_tensor(chain->data, ELEMENTS, SIMPLER_DTYPE_INT64);
+
+    for (int i = 0; i < chain->tasks; i++) {
+        struct simpler_task_args args;
+        simpler_task_args_reset(&args);
+        simpler_task_args_add_inout(&args, &tensor);
+        if (i == 0)
+            simpler_task_args_dump(&args, &tensor);
+        kit_submit(orch, &args, chain_kernel, chain, NULL);
+    }
+}
+
+static int run_chain(const char *run_name, struct chain *chain, uint32_t level, uint32_t threads)
+{
+    struct simpler_call_config config = kit_config(threads);
+    char prefix[160];
+
+    name(prefix, run_name);
+    config.enable_dump_args = level;
+    config.enable_scope_stats = level == 2;
+    config.output_prefix = prefix;
+    return kit_run(&kit, chain_graph, chain, &config, &result);
+}
+
+static char *read_all(const char *run_name, const char *file, size_t *bytes)
+{
+    char path[256], prefix[160];
+
+    name(prefix, run_name);
+    (void)snprintf(path, sizeof(path), "%s/args_dump/%s", prefix, file);
+    FILE *in = fopen(path, "r");
+    if (in == NULL)
+        return NULL;
+    char *text = calloc(1, 1 << 20);
+    assert_non_null(text);
+    *bytes = fread(text, 1, (1 << 20) - 1, in);
+    (void)fclose(in);
+    return text;
+}
+
+static int compare_first(const void *a, const void *b)
+{
+    return (int)(*(const int64_t *)a - *(const int64_t *)b);
+}
+
+/* Manifest and payload of @chain's run: two entries a task and tensor, scalars from level 2 on. */
+static void check_dump(const char *run_name, const struct chain *chain, uint32_t level)
+{
+    int tasks = level == 1 ? 1 : chain->tasks, with_bytes = level == 3 ? 1 : tasks;
+    int records = 2 * tasks + (level == 1 ? 0 : 2 * tasks); /* a kit task has two scalars */
+    char expected[128];
+    size_t bytes;
+    char *text = read_all(run_name, "args_dump.json", &bytes);
+
+    assert_non_null(text);
+    (void)snprintf(expected, sizeof(expected), "\"dump_args_level\": %u,\n  \"total_args\": %d,",
+                   level, records);
+    assert_non_null(strstr(text, expected));
+    assert_non_null(strstr(text, "\"dropped_records\": 0,"));
+    assert_string_equal(text + bytes - 6, "\n  ]\n}\n" + 1);
+    free(text);
+    int64_t *data = (int64_t *)(void *)read_all(run_name, "args.bin", &bytes);
+    assert_non_null(data);
+    assert_int_equal(bytes, 2 * with_bytes * ELEMENTS * (int)sizeof(int64_t));
+    /* Each task's before and after, in the order in which the lanes were collected. */
+    qsort(data, (size_t)(2 * with_bytes), ELEMENTS * sizeof(int64_t), compare_first);
+    for (int i = 0; i < 2 * with_bytes; i++)
+        assert_int_equal(data[i * ELEMENTS + ELEMENTS - 1], (i + 1) / 2);
+    free(data);
+}
+
 /* ---- the writer, held ---- */
 
 #if defined(SIMPLER_DEBUG)
@@ -135,7 +230,8 @@ static bool hold_writer(void *user, enum simpler_testpoint point)
         int n = atomic_fetch_add(&writer.writes, 1);
         return n >= atomic_load(&writer.fail_from) && n < atomic_load(&writer.fail_to);
     }
-    if (point != SIMPLER_TESTPOINT_SCOPE_FILE_BEFORE_PUBLISH)
+    if (point != SIMPLER_TESTPOINT_SCOPE_FILE_BEFORE_PUBLISH &&
+        point != SIMPLER_TESTPOINT_RETAINED_BEFORE_MANIFEST)
         return false;
     atomic_store(&writer.since_ns, kit_now_ns());
     atomic_fetch_add(&writer.waiting, 1);
@@ -349,6 +445,55 @@ static void a_dead_disk_is_said(void **state)
     kit.worker = NULL;
 }
 
+/* The manifest of run N is written while run N+1 has the device; the same barrier. */
+static void dumps_overlap_as_well(void **state)
+{
+    (void)state;
+    struct chain first = {.tasks = 3}, second = {.tasks = 4};
+    size_t bytes;
+
+    assert_int_equal(run_chain("dump_overlap_1", &first, 3, 2), 0);
+    assert_true(result.args_dump.pending);
+    assert_false(result.args_dump.has_manifest);
+    assert_int_equal(result.args_dump.records, 12);
+    wait_for_writer();
+    assert_int_equal(run_chain("dump_overlap_2", &second, 1, 2), 0);
+    assert_int_equal(second.data[0], 4);
+    assert_null(read_all("dump_overlap_1", "args_dump.json", &bytes));
+    assert_int_equal(run_chain("dump_overlap_1", &second, 1, 2), SIMPLER_EEXIST);
+    assert_int_equal(simpler_worker_flush_diagnostics(kit.worker, 0), SIMPLER_ETIMEDOUT);
+    atomic_store(&writer.hold, false);
+    assert_int_equal(flush(), 0);
+    check_dump("dump_overlap_1", &first, 3);
+    check_dump("dump_overlap_2", &second, 1);
+    assert_int_equal(run_chain("dump_overlap_1", &second, 1, 2), SIMPLER_EEXIST);
+    assert_int_equal(second.data[0], 4);
+}
+
+/* A manifest that comes after admission stays, and this run's args.bin goes. */
+static void a_manifest_that_comes_late_stays(void **state)
+{
+    (void)state;
+    struct chain chain = {.tasks = 3};
+    char path[256];
+    size_t bytes;
+
+    assert_int_equal(run_chain("dump_late", &chain, 1, 2), 0);
+    wait_for_writer();
+    name(path, "dump_late/args_dump/args_dump.json");
+    FILE *other = fopen(path, "w");
+    assert_non_null(other);
+    (void)fputs("theirs\n", other);
+    (void)fclose(other);
+    atomic_store(&writer.hold, false);
+    assert_int_equal(flush(), SIMPLER_EEXIST);
+    char *text = read_all("dump_late", "args_dump.json", &bytes);
+    assert_string_equal(text, "theirs\n");
+    free(text);
+    assert_null(read_all("dump_late", "args.bin", &bytes));
+    assert_int_equal(flush(), SIMPLER_EEXIST);
+}
+
 /* More runs than the writer has places: the next one waits for it and nothing is lost. */
 static void a_full_house_waits(void **state)
 {
@@ -440,6 +585,51 @@ static void configurations_differ_back_to_back(void **state)
         else
             check_file(run_name, &jobs[i], 16u << i % 3);
     }
+}
+
+/* Levels and thread counts change from run to run, off among them; files of each run. */
+static void dump_levels_differ_back_to_back(void **state)
+{
+    (void)state;
+    struct chain chains[24];
+    char run_name[32];
+    size_t bytes;
+
+    for (int i = 0; i < 24; i++) {
+        chains[i] = (struct chain){.tasks = 2 + i % 5};
+        (void)snprintf(run_name, sizeof(run_name), "levels_%d", i);
+        assert_int_equal(run_chain(run_name, &chains[i], (uint32_t)i % 4, 2 + (uint32_t)i / 8), 0);
+        assert_int_equal(chains[i].data[ELEMENTS - 1], chains[i].tasks);
+    }
+    assert_int_equal(flush(), 0);
+    for (int i = 0; i < 24; i++) {
+        (void)snprintf(run_name, sizeof(run_name), "levels_%d", i);
+        if (i % 4 == 0)
+            assert_null(read_all(run_name, "args_dump.json", &bytes));
+        else
+            check_dump(run_name, &chains[i], (uint32_t)i % 4);
+        assert_int_equal(is_there(run_name), i % 4 == 2);
+    }
+}
+
+/* args.bin alone is in the way as well. */
+static void a_payload_file_is_in_the_way(void **state)
+{
+    (void)state;
+    struct chain chain = {.tasks = 2};
+    char path[256];
+
+    name(path, "in_the_way");
+    assert_int_equal(mkdir(path, 0777), 0);
+    name(path, "in_the_way/args_dump");
+    assert_int_equal(mkdir(path, 0777), 0);
+    name(path, "in_the_way/args_dump/args.bin");
+    FILE *other = fopen(path, "w");
+    assert_non_null(other);
+    (void)fclose(other);
+    assert_int_equal(run_chain("in_the_way", &chain, 1, 2), SIMPLER_EEXIST);
+    assert_int_equal(chain.data[0], 0);
+    assert_int_equal(flush(), 0);
 }
 
 static void fail_graph(struct simpler_orch *orch, void *user)
@@ -594,10 +784,14 @@ int main(void)
         HELD(a_destination_that_comes_late_stays),
         HELD(a_full_disk_is_said),
         HELD(a_dead_disk_is_said),
+        HELD(dumps_overlap_as_well),
+        HELD(a_manifest_that_comes_late_stays),
         HELD(a_full_house_waits),
 #endif
         PLAIN(level_2_refuses_it),
         PLAIN(configurations_differ_back_to_back),
+        PLAIN(dump_levels_differ_back_to_back),
+        PLAIN(a_payload_file_is_in_the_way),
         PLAIN(a_fatal_stays),
         PLAIN(two_threads_submit),
         PLAIN(a_canceled_run_claims_nothing),

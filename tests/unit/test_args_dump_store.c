@@ -129,6 +129,62 @@ static void every_record_once_in_order(void **state)
     assert_int_equal(rmdir(directory), 0); /* the spool is gone */
 }
 
+/*
+ * A run's records move to a store of their own, to memory or (spooled already, or no budget)
+ * to the spool; the next run's do not meet them.
+ */
+static void moved_records_are_whole(void **state)
+{
+    char directories[2][64] = {"/tmp/test_args_dump_move_XXXXXX",
+                               "/tmp/test_args_dump_move_XXXXXX"};
+    struct args_dump_store store, moved;
+    struct args_dump_budget budget = {.bytes = 1000 * sizeof(struct args_dump_record)};
+    struct kit_random rng = {11};
+    int fds[2], in_memory = 0, spooled = 0, refused = 0;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        assert_non_null(mkdtemp(directories[i]));
+        fds[i] = open(directories[i], O_RDONLY | O_DIRECTORY);
+    }
+    simpler_args_dump_store_init(&store);
+    store.piece_records = 500;
+    for (int round = 0; round < 60; round++) {
+        uint32_t count = 1 + kit_random_below(&rng, 1500), next = 1 + kit_random_below(&rng, 300);
+        bool full = round % 4 == 3;
+        simpler_args_dump_store_start(&store, fds[0]);
+        for (uint32_t i = 0; i < count; i++)
+            append(&store, &rng, i);
+        bool was_spooled = store.spooled != 0;
+        budget.used = full ? budget.bytes : 0;
+        simpler_args_dump_store_init(&moved);
+        uint64_t bytes = simpler_args_dump_store_move(&store, &moved, &budget);
+        assert_int_equal(simpler_args_dump_store_count(&moved), count);
+        assert_int_equal(simpler_args_dump_store_count(&store), 0);
+        bool fits = !was_spooled && !full && count <= 1000;
+        assert_int_equal(bytes, fits ? count * sizeof(struct args_dump_record) : 0);
+        assert_int_equal(budget.used, bytes + (full ? budget.bytes : 0));
+        assert_int_equal(moved.spooled, fits ? 0 : count);
+        in_memory += fits;
+        spooled += was_spooled;
+        refused += !was_spooled && !fits;
+        simpler_args_dump_store_start(&store, fds[1]);
+        for (uint32_t i = 0; i < next; i++)
+            append(&store, &rng, i);
+        check_visit(&moved, count);
+        check_visit(&store, next);
+        simpler_args_dump_store_drop_spool(&moved);
+        simpler_args_dump_store_fini(&moved);
+        simpler_args_dump_store_drop_spool(&store);
+    }
+    assert_true(in_memory != 0 && spooled != 0 && refused != 0);
+    simpler_args_dump_store_fini(&store);
+    for (int i = 0; i < 2; i++) {
+        (void)close(fds[i]);
+        assert_int_equal(rmdir(directories[i]), 0);
+    }
+}
+
 /* AD-17: values of every type, NaN and infinities as strings (decision 10). */
 static void scalars_print_as_values(void **state)
 {
@@ -270,9 +326,8 @@ static void places_beyond_4_gib(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_record_once_in_order),
-        cmocka_unit_test(scalars_print_as_values),
-        cmocka_unit_test(the_longest_entry_fits),
+        cmocka_unit_test(every_record_once_in_order), cmocka_unit_test(moved_records_are_whole),
+        cmocka_unit_test(scalars_print_as_values),    cmocka_unit_test(the_longest_entry_fits),
         cmocka_unit_test(places_beyond_4_gib),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

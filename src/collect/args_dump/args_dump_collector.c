@@ -25,12 +25,8 @@
 #include "collect/args_dump/args_dump_writer.h"
 
 #define DIRECTORY  "/args_dump"
-#define BIN_NAME   "args.bin"
 #define MAX_SHARDS 2u
 _Static_assert(MAX_SHARDS <= ARGS_DUMP_MAX_SHARDS, "the store has a piece for each");
-/* What a manifest's entry takes, for the room that args.bin gives up. */
-#define ENTRY_BYTES 512u
-#define ATTEMPTS    4
 
 struct simpler_args_dump_collector {
     struct simpler_prof_session *session;
@@ -44,6 +40,9 @@ struct simpler_args_dump_collector {
 
     uint32_t run_epoch;
     uint32_t level;
+    bool is_new;                         /* the run is to be retained; nothing is replaced */
+    struct args_dump_retained *retained; /* of the run that was settled */
+    struct args_dump_budget *budget;
     char path[ARGS_DUMP_PATH_BYTES]; /* the directory; empty: it is too long */
     uint64_t *places[MAX_SHARDS];    /* of the payloads of the buffer that is collected */
     _Atomic bool settling;           /* the caller is about to write what is left */
@@ -90,7 +89,8 @@ static void open_bin(struct simpler_args_dump_collector *c)
     if (c->bin_opened || c->directory < 0)
         return;
     c->bin_opened = true;
-    c->bin = openat(c->directory, BIN_NAME, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    c->bin = openat(c->directory, ARGS_DUMP_BIN,
+                    O_RDWR | O_CREAT | O_CLOEXEC | (c->is_new ? O_EXCL : O_TRUNC), 0666);
     if (c->bin < 0)
         note_failure(c, "args.bin cannot be made");
     else
@@ -112,8 +112,8 @@ static int open_locked(const char *path)
 /* What an earlier run left under this prefix would be taken for this one's. */
 static void remove_old(const struct simpler_args_dump_collector *c)
 {
-    static const char *const names[] = {ARGS_DUMP_MANIFEST, ARGS_DUMP_MANIFEST ".partial", BIN_NAME,
-                                        ".spool"};
+    static const char *const names[] = {ARGS_DUMP_MANIFEST, ARGS_DUMP_MANIFEST ".partial",
+                                        ARGS_DUMP_BIN, ".spool"};
     char path[ARGS_DUMP_PATH_BYTES + 32];
 
     for (size_t i = 0; c->path[0] != '\0' && i < sizeof(names) / sizeof(names[0]); i++) {
@@ -137,7 +137,7 @@ static void open_directory(struct simpler_args_dump_collector *c)
                      errno == EBUSY ? "another run writes here" : "the directory cannot be made");
         return;
     }
-    if (c->taken)
+    if (c->taken && !c->is_new)
         remove_old(c); /* what the other run left meanwhile */
     simpler_args_dump_store_start(&c->store, c->directory);
     if (c->level != ARGS_DUMP_HYBRID)
@@ -250,7 +250,7 @@ static bool give_room(void *self)
 {
     struct simpler_args_dump_collector *c = self;
     uint64_t spooled = atomic_load_explicit(&c->store.spooled, memory_order_relaxed);
-    uint64_t wanted = (spooled + 100000) * ENTRY_BYTES;
+    uint64_t wanted = (spooled + 100000) * ARGS_DUMP_ENTRY_BYTES;
 
     return simpler_args_dump_writer_cut(&c->writer, wanted) != 0;
 }
@@ -335,6 +335,7 @@ int simpler_args_dump_collector_open(const struct args_dump_collector_config *co
     simpler_args_dump_store_init(&c->store);
     c->store.make_room = give_room;
     c->store.self = c;
+    c->budget = config->budget;
     if (config->spool_records != 0)
         c->store.piece_records = c->store.run_records = config->spool_records;
     int rc = acquire_all(c, config);
@@ -355,6 +356,7 @@ void simpler_args_dump_collector_close(struct simpler_args_dump_collector *colle
     if (c->writer.role_ready && c->writer.lock_ready)
         close_directory(c);
     simpler_args_dump_writer_fini(&c->writer);
+    simpler_args_dump_retained_close(c->retained);
     if (c->session != NULL)
         simpler_prof_session_close(c->session);
     simpler_args_dump_store_fini(&c->store);
@@ -383,31 +385,60 @@ simpler_args_dump_collector_device_base(const struct simpler_args_dump_collector
 
 /* ---- a run ---- */
 
-int simpler_args_dump_collector_admit(struct simpler_args_dump_collector *collector,
-                                      uint32_t run_epoch, const char *prefix, uint32_t level)
+/* What an earlier run left goes, unless another run writes there now. */
+static void clear_place(struct simpler_args_dump_collector *c)
 {
-    struct simpler_args_dump_collector *c = collector;
+    int fd = open_locked(c->path);
 
+    c->taken = fd < 0 && errno == EBUSY;
+    if (!c->taken)
+        remove_old(c);
+    if (fd >= 0)
+        (void)close(fd);
+}
+
+static int admit(struct simpler_args_dump_collector *c, uint32_t run_epoch, const char *prefix,
+                 uint32_t level, bool is_new)
+{
     close_directory(c);
     simpler_args_dump_store_start(&c->store, -1);
     c->run_epoch = run_epoch;
     c->level = level;
-    c->opened = c->bin_opened = false;
+    c->is_new = is_new;
+    c->opened = c->bin_opened = c->taken = false;
     atomic_store_explicit(&c->settling, false, memory_order_relaxed);
     c->open_error = 0;
     c->given_up = 0;
     int n = snprintf(c->path, sizeof(c->path), "%s" DIRECTORY, prefix);
     if (n < 0 || (size_t)n >= sizeof(c->path))
         c->path[0] = '\0';
-    int fd = open_locked(c->path);
-    c->taken = fd < 0 && errno == EBUSY;
-    if (!c->taken)
-        remove_old(c);
-    if (fd >= 0)
-        (void)close(fd);
+    if (!is_new)
+        clear_place(c);
     c->block->dump_args_level = level;
     int rc = simpler_prof_session_flush(c->session, &c->block->dump_args_level, sizeof(uint64_t));
     return rc != 0 ? rc : simpler_prof_session_admit(c->session, run_epoch);
+}
+
+int simpler_args_dump_collector_admit(struct simpler_args_dump_collector *collector,
+                                      uint32_t run_epoch, const char *prefix, uint32_t level)
+{
+    return admit(collector, run_epoch, prefix, level, false);
+}
+
+int simpler_args_dump_collector_admit_retained(struct simpler_args_dump_collector *collector,
+                                               uint32_t run_epoch, const char *prefix,
+                                               uint32_t level)
+{
+    return admit(collector, run_epoch, prefix, level, true);
+}
+
+struct args_dump_retained *
+simpler_args_dump_collector_take(struct simpler_args_dump_collector *collector)
+{
+    struct args_dump_retained *run = collector->retained;
+
+    collector->retained = NULL;
+    return run;
 }
 
 /* ---- the end ---- */
@@ -470,84 +501,61 @@ static void warn_notes(const struct simpler_args_dump_collector *c)
     }
 }
 
-/* What the disk took of the payload; said once. */
-static void check_payload(struct simpler_args_dump_collector *c, struct args_dump_outcome *out)
+/* What has been collected; @out has the counts of losses. */
+static struct args_dump_ending describe(struct simpler_args_dump_collector *c, uint64_t received,
+                                        const struct args_dump_outcome *out)
 {
-    out->payload_bytes = c->writer.written - c->writer.first;
-    if (c->writer.error == 0)
-        return;
-    SIMPLER_ERROR("args dump: %s/" BIN_NAME ": write failed: %s (errno %d): %" PRIu64 " of %" PRIu64
-                  " payload bytes are there",
-                  c->path, strerror(c->writer.error), c->writer.error, c->writer.written,
-                  c->writer.offset);
+    struct args_dump_ending ending = {
+        .run_epoch = c->run_epoch,
+        .level = c->level,
+        .is_new = c->is_new,
+        .directory = c->directory,
+        .bin = c->bin,
+        .received = received,
+        .given_up = c->given_up,
+        .first = c->writer.first,
+        .end = c->writer.offset,
+        .written = c->writer.written,
+        .payload_error = c->writer.error,
+        .open_error = c->open_error,
+        .store = &c->store,
+        .out = *out,
+    };
+
+    memcpy(ending.out.path, c->path, sizeof(ending.out.path));
+    return ending;
 }
 
-/* Tries until the disk has room for the manifest or args.bin has none to give. */
-static int export_manifest(struct simpler_args_dump_collector *c, struct args_dump_export *e)
+/* The manifest is left to who takes the run; false: it is to be written now. */
+static bool retain(struct simpler_args_dump_collector *c, struct args_dump_ending *ending)
 {
-    int rc = SIMPLER_EIO;
-
-    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        e->bin_bytes = c->bin >= 0 ? c->writer.written : 0;
-        rc = simpler_args_dump_export(e, &c->store);
-        if (rc != SIMPLER_EIO || e->error != ENOSPC)
-            return rc;
-        uint64_t wanted = attempt + 2 < ATTEMPTS
-                              ? (simpler_args_dump_store_count(&c->store) + 1) * ENTRY_BYTES
-                              : UINT64_MAX;
-        if (simpler_args_dump_writer_cut(&c->writer, wanted) == 0)
-            return rc;
-    }
-    return rc;
-}
-
-static int export_run(struct simpler_args_dump_collector *c, struct args_dump_outcome *out)
-{
-    struct args_dump_export e = {
-        .directory = c->directory, .level = c->level, .has_bin = c->bin >= 0};
-    uint64_t lost = atomic_load_explicit(&c->store.lost, memory_order_relaxed);
     uint64_t records = simpler_args_dump_store_count(&c->store);
 
-    e.dropped_records = out->dropped_no_free + out->dropped_ready_full + out->dropped_arena + lost;
-    out->write_failed = lost;
-    int rc = export_manifest(c, &e);
-    check_payload(c, out);
-    simpler_args_dump_store_drop_spool(&c->store);
-    if (rc != 0) {
-        SIMPLER_ERROR("args dump: %s: no manifest: %s (errno %d); %" PRIu64 " records are lost",
-                      c->path, e.error != 0 ? strerror(e.error) : simpler_status_text(rc), e.error,
-                      records);
-        out->write_failed += records;
-        return rc;
-    }
-    out->has_manifest = true;
-    out->records = e.entries;
-    out->truncated = e.truncated;
-    return 0;
+    if (ending->received == 0 ||
+        simpler_args_dump_retained_open(ending, c->budget, &c->retained) != 0)
+        return false;
+    ending->out.is_retained = true;
+    ending->out.records = records;
+    ending->out.payload_bytes = ending->written - ending->first;
+    c->bin = c->directory = -1; /* its own now */
+    return true;
 }
 
-static bool is_whole(const struct simpler_args_dump_collector *c,
-                     const struct args_dump_outcome *out)
+/* @proven: every lane's end is; else a retained run leaves nothing. */
+static int settle_files(struct simpler_args_dump_collector *c, bool proven,
+                        struct args_dump_ending *ending)
 {
-    return out->counts_known && out->dropped_no_free == 0 && out->dropped_ready_full == 0 &&
-           out->dropped_arena == 0 && out->write_failed == 0 && c->writer.error == 0 &&
-           c->open_error == 0;
-}
-
-static int settle_files(struct simpler_args_dump_collector *c, uint64_t received,
-                        struct args_dump_outcome *out)
-{
-    int rc = 0;
-
-    if (c->directory >= 0 && received != 0) {
-        rc = export_run(c, out);
-    } else if (c->given_up != 0) {
-        out->write_failed = c->given_up;
-        rc = SIMPLER_EIO;
-    }
-    if (rc != 0)
-        return rc;
-    return is_whole(c, out) ? 0 : SIMPLER_EPARTIAL;
+    if (!c->is_new)
+        return simpler_args_dump_ending_write(ending);
+    if (proven && !retain(c, ending))
+        return simpler_args_dump_ending_write(ending);
+    if (proven)
+        return simpler_args_dump_ending_is_whole(ending) ? 0 : SIMPLER_EPARTIAL;
+    SIMPLER_ERROR("args dump: run %" PRIu32
+                  " has no files: it is not proved that the device has ended",
+                  c->run_epoch);
+    simpler_args_dump_ending_discard(ending);
+    return SIMPLER_EPARTIAL;
 }
 
 int simpler_args_dump_collector_settle(struct simpler_args_dump_collector *collector,
@@ -572,8 +580,9 @@ int simpler_args_dump_collector_settle(struct simpler_args_dump_collector *colle
         out->dropped_ready_full = accounting.dropped_ready_full;
     }
     out->refused_epoch = accounting.refused_epoch;
-    out->status = settle_files(c, accounting.received, out);
-    memcpy(out->path, c->path, sizeof(out->path));
+    struct args_dump_ending ending = describe(c, accounting.received, out);
+    ending.out.status = settle_files(c, verdict.may_export, &ending);
+    *out = ending.out;
     close_directory(c);
     return out->status;
 }

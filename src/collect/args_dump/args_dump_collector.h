@@ -10,18 +10,17 @@
  *     admit    a run is about to start: its number, level and place
  *     settle   it has ended: what can be had is collected and exported
  *
- * Nothing is made on the disk before the first record arrives.
+ * Nothing is made on the disk before the first record arrives.  Payloads are written
+ * while the run lasts; of a retained run the manifest is left to whoever takes it.
  *
  * Threads: one caller at a time.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collect/args_dump/args_dump_ending.h"
 #include "collect/args_dump/args_dump_wire.h"
 #include "prof/session.h"
-
-/* An output prefix has at most 1023 bytes. */
-#define ARGS_DUMP_PATH_BYTES 1088u
 
 struct simpler_args_dump_collector;
 
@@ -35,22 +34,8 @@ struct args_dump_collector_config {
     uint32_t ready_depth;        /* a power of two; 0: ARGS_DUMP_READY_DEPTH */
     uint32_t first_index;        /* of every queue; tests start near the wrap */
     uint64_t bin_first;          /* where args.bin's payload begins; tests start beyond 4 GiB */
+    struct args_dump_budget *budget; /* of retained runs; required if there are any */
     uint32_t spool_records; /* records of a shard in memory, and of a sorted run; 0: defaults */
-};
-
-/* What a run's collection came to. */
-struct args_dump_outcome {
-    int status; /* 0: whole; SIMPLER_EPARTIAL; SIMPLER_EIO and others: no manifest */
-    bool has_manifest;
-    bool counts_known;      /* the counts of losses below */
-    uint64_t records;       /* entries of the manifest */
-    uint64_t payload_bytes; /* in args.bin */
-    uint64_t capture_ns;    /* time that capture took, summed over the threads */
-    uint64_t truncated;
-    uint64_t dropped_no_free, dropped_ready_full, dropped_arena;
-    uint64_t write_failed;           /* records that the disk did not take */
-    uint64_t refused_epoch;          /* of other runs, never imported */
-    char path[ARGS_DUMP_PATH_BYTES]; /* the directory args_dump */
 };
 
 /* SIMPLER_ENOMEM, SIMPLER_ETHREAD, SIMPLER_EINVAL. */
@@ -67,6 +52,14 @@ simpler_args_dump_collector_device_base(const struct simpler_args_dump_collector
 /* Removes what an earlier run left under the prefix.  SIMPLER_ETHREAD. */
 int simpler_args_dump_collector_admit(struct simpler_args_dump_collector *collector,
                                       uint32_t run_epoch, const char *prefix, uint32_t level);
+
+/* The same for a retained run: nothing that is there is removed or replaced. */
+int simpler_args_dump_collector_admit_retained(struct simpler_args_dump_collector *collector,
+                                               uint32_t run_epoch, const char *prefix,
+                                               uint32_t level);
+/* After settle: the retained run, the caller's now; NULL when there is nothing to write. */
+struct args_dump_retained *
+simpler_args_dump_collector_take(struct simpler_args_dump_collector *collector);
 
 /* @ends: one a lane.  Always fills @out; returns its status. */
 int simpler_args_dump_collector_settle(struct simpler_args_dump_collector *collector,

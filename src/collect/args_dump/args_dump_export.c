@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/rename_new.h"
 #include "base/testpoint.h"
 #include "collect/args_dump/args_dump_line.h"
 #include "simpler/dtype.h"
@@ -153,6 +154,12 @@ static int fail(struct args_dump_export *e)
     return SIMPLER_EIO;
 }
 
+static int publish(const struct args_dump_export *e)
+{
+    return e->is_new ? simpler_rename_new(e->directory, PARTIAL, ARGS_DUMP_MANIFEST)
+                     : renameat(e->directory, PARTIAL, e->directory, ARGS_DUMP_MANIFEST);
+}
+
 int simpler_args_dump_export(struct args_dump_export *e, struct args_dump_store *store)
 {
     struct manifest m = {.e = e, .first = true};
@@ -166,8 +173,8 @@ int simpler_args_dump_export(struct args_dump_export *e, struct args_dump_store 
     int rc = m.fd < 0 ? fail(e) : write_all(&m, store);
     if (m.fd >= 0 && close(m.fd) != 0 && rc == 0)
         rc = fail(e);
-    if (rc == 0 && renameat(e->directory, PARTIAL, e->directory, ARGS_DUMP_MANIFEST) != 0)
-        rc = fail(e);
+    if (rc == 0 && publish(e) != 0)
+        rc = e->is_new && errno == EEXIST ? SIMPLER_EEXIST : fail(e);
     if (rc != 0)
         (void)unlinkat(e->directory, PARTIAL, 0);
     simpler_alloc_free(m.buffer);

@@ -14,6 +14,7 @@ struct args_dump_export {
     int directory;
     uint32_t level;
     bool has_bin;
+    bool is_new;        /* a manifest that is there stays: SIMPLER_EEXIST */
     uint64_t bin_bytes; /* of args.bin that count: what lies beyond is cut from its entry */
     uint64_t dropped_records;
     /* What it came to. */
@@ -22,8 +23,8 @@ struct args_dump_export {
 };
 
 /*
- * Writes it beside and renames it.  SIMPLER_EIO (errno in @e), SIMPLER_ENOMEM; then
- * there is no manifest.
+ * Writes it beside and renames it.  SIMPLER_EIO (errno in @e), SIMPLER_EEXIST,
+ * SIMPLER_ENOMEM; then there is no manifest of this run.
  */
 int simpler_args_dump_export(struct args_dump_export *e, struct args_dump_store *store);
 

@@ -169,6 +169,66 @@ uint64_t simpler_args_dump_store_count(const struct args_dump_store *store)
     return count;
 }
 
+/* ---- moving ---- */
+
+/* All of it in one piece of exactly its size, or NULL: it is to be spooled. */
+static struct args_dump_record *copy_pieces(const struct args_dump_store *from, uint64_t count,
+                                            const struct args_dump_budget *budget)
+{
+    /* relaxed: a limit orders nothing; one collector adds at a time. */
+    uint64_t used = atomic_load_explicit(&budget->used, memory_order_relaxed);
+    struct args_dump_record *copy = NULL;
+    size_t at = 0;
+
+    if (used + count * RECORD_BYTES <= budget->bytes)
+        copy = simpler_alloc_resize(NULL, count, RECORD_BYTES);
+    for (uint32_t s = 0; copy != NULL && s < ARGS_DUMP_MAX_SHARDS; s++) {
+        if (from->piece[s].count != 0)
+            memcpy(copy + at, from->piece[s].records, from->piece[s].count * RECORD_BYTES);
+        at += from->piece[s].count;
+    }
+    return copy;
+}
+
+static uint64_t move_pieces(struct args_dump_store *from, struct args_dump_store *to,
+                            struct args_dump_budget *budget)
+{
+    uint64_t count = simpler_args_dump_store_count(from);
+    bool spooled = atomic_load_explicit(&from->spooled, memory_order_relaxed) != 0;
+    struct args_dump_record *copy = spooled || count == 0 ? NULL : copy_pieces(from, count, budget);
+
+    if (copy != NULL) {
+        atomic_fetch_add_explicit(&budget->used, count * RECORD_BYTES, memory_order_relaxed);
+        to->piece[0].records = copy;
+        to->piece[0].count = (uint32_t)count;
+        return count * RECORD_BYTES;
+    }
+    for (uint32_t s = 0; s < ARGS_DUMP_MAX_SHARDS; s++) {
+        if (from->piece[s].count != 0)
+            spill(from, &from->piece[s]);
+    }
+    return 0;
+}
+
+uint64_t simpler_args_dump_store_move(struct args_dump_store *from, struct args_dump_store *to,
+                                      struct args_dump_budget *budget)
+{
+    uint64_t bytes = move_pieces(from, to, budget);
+
+    to->directory = from->directory;
+    to->run_records = from->run_records;
+    to->piece_records = from->piece_records;
+    to->spool = from->spool;
+    from->spool = -1;
+    /* relaxed: the collectors have nothing of this run any more. */
+    atomic_store_explicit(&to->spooled, atomic_load_explicit(&from->spooled, memory_order_relaxed),
+                          memory_order_relaxed);
+    atomic_store_explicit(&to->lost, atomic_load_explicit(&from->lost, memory_order_relaxed),
+                          memory_order_relaxed);
+    simpler_args_dump_store_start(from, -1);
+    return bytes;
+}
+
 /* ---- visiting ---- */
 
 /* A part of the records in memory, and what sorts it. */

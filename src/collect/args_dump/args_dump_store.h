@@ -42,11 +42,23 @@ struct args_dump_store {
 /* Called for each record; may change it.  Non-zero ends the visit and is its result. */
 typedef int args_dump_visit_fn(void *context, struct args_dump_record *record);
 
+/* Memory that the retained records of several runs take; outlives them. */
+struct args_dump_budget {
+    uint64_t bytes;        /* at most */
+    _Atomic uint64_t used; /* the collector adds, the writer takes away */
+};
+
 void simpler_args_dump_store_init(struct args_dump_store *store);
 /* Frees memory; the spool is closed. */
 void simpler_args_dump_store_fini(struct args_dump_store *store);
 /* Forgets the records; @directory for the next. */
 void simpler_args_dump_store_start(struct args_dump_store *store, int directory);
+/*
+ * Moves the records to @to, which is initialised, and starts @from anew; returns what
+ * @to takes of the budget.  What finds no room there goes to the spool.
+ */
+uint64_t simpler_args_dump_store_move(struct args_dump_store *from, struct args_dump_store *to,
+                                      struct args_dump_budget *budget);
 /* Closes and removes the spool. */
 void simpler_args_dump_store_drop_spool(struct args_dump_store *store);
 
