@@ -373,35 +373,55 @@ static void choose_class(struct simpler_tensormap *map, struct simpler_tensormap
     view->cell = simpler_tensormap_loose_cell(&map->class[view->class], view -> start);
 }
 
+SIMPLER_INLINE void grow(struct simpler_tensormap_class *class, uint64_t start, uint64_t span)
+{
+    class->low = start < class->low ? start : class->low;
+    class->high = start + span > class->high ? start + span : class->high;
+}
+
 /* Entry @e becomes one of the class, whose bounds grow. */
 static void enter(struct simpler_tensormap *map, uint32_t e, uint32_t c, uint32_t cell,
                   uint64_t start, uint64_t span)
 {
     struct simpler_tensormap_class *class = &map->class[c];
-    class->low = start < class->low ? start : class->low;
-    class->high = start + span > class->high ? start + span : class->high;
+    grow(class, start, span);
     map->entry[e].key = simpler_tensormap_key(c, cell);
     map->place[e].start = start;
     simpler_tensormap_entry_link(map, e, simpler_tensormap_bucket(map, class->base, cell));
+}
+
+/* A grid gets a cell; the bytes of a cell. */
+SIMPLER_INLINE uint64_t grow_grid(struct simpler_tensormap *map,
+                                  struct simpler_tensormap_class *class, uint32_t cell)
+{
+    const struct simpler_view_form *form = &map->form[class->form].view;
+    if (simpler_view_range_add(&class->bounds, form, cell) &&
+        map->buffer[class->buffer].class_count > 1)
+        forget_apart(map, class);
+    return form->box.span;
 }
 
 static void enter_grid(struct simpler_tensormap *map, uint32_t e, uint32_t c, uint32_t cell,
                        uint64_t start)
 {
     struct simpler_tensormap_class *class = &map->class[c];
-    const struct simpler_view_form *form = &map->form[class->form].view;
     map->place[e].form = class->form;
-    if (simpler_view_range_add(&class->bounds, form, cell) &&
-        map->buffer[class->buffer].class_count > 1)
-        forget_apart(map, class);
-    enter(map, e, c, cell, start, form->box.span);
+    enter(map, e, c, cell, start, grow_grid(map, class, cell));
 }
 
 uint32_t simpler_tensormap_class_add_cell(struct simpler_tensormap *map, uint32_t c, uint32_t cell,
                                           uint64_t start)
 {
+    struct simpler_tensormap_class *class = &map->class[c];
+    uint32_t bucket = simpler_tensormap_bucket(map, class->base, cell);
+    uint32_t e = simpler_tensormap_entry_move(map, c, simpler_tensormap_key(c, cell), bucket);
+    if (SIMPLER_LIKELY(e != 0)) {
+        map->place[e].start = start;
+        grow(class, start, grow_grid(map, class, cell));
+        return e;
+    }
     map->pinned_class = c;
-    uint32_t e = simpler_tensormap_entry_alloc(map);
+    e = simpler_tensormap_entry_alloc(map);
     map->pinned_class = 0;
     enter_grid(map, e, c, cell, start);
     return e;

@@ -144,10 +144,24 @@ static void reap_one(struct simpler_tensormap *map)
     }
 }
 
+/* A dead entry should be used again rather than one more record. */
+SIMPLER_INLINE bool are_many_dead(const struct simpler_tensormap *map)
+{
+    return map->entries.free == 0 && map->entries.next > 2 * (uint64_t)map->used + DEAD_KEPT;
+}
+
+SIMPLER_INLINE void empty_entry(struct simpler_tensormap_entry *entry)
+{
+    entry->nodes = 0;
+    entry->near_count = 0;
+    entry->writer = NO_TASK;
+    entry->latest = NO_TASK;
+}
+
 uint32_t simpler_tensormap_entry_alloc(struct simpler_tensormap *map)
 {
     struct simpler_tensormap_pool *pool = &map->entries;
-    if (pool->free == 0 && pool->next > 2 * (uint64_t)map->used + DEAD_KEPT)
+    if (are_many_dead(map))
         reap_one(map);
     if (pool->free == 0 && pool->next == pool->end)
         simpler_tensormap_entry_sweep_all(map);
@@ -161,10 +175,7 @@ uint32_t simpler_tensormap_entry_alloc(struct simpler_tensormap *map)
         map->entry[e].key = 0;
         map->place[e].bucket = UINT32_MAX;
     }
-    map->entry[e].nodes = 0;
-    map->entry[e].near_count = 0;
-    map->entry[e].writer = NO_TASK;
-    map->entry[e].latest = NO_TASK;
+    empty_entry(&map->entry[e]);
     return e;
 }
 
@@ -179,13 +190,26 @@ static uint32_t checked_head(const struct simpler_tensormap *map, uint32_t bucke
     return head != 0 && map->place[head].bucket == bucket ? head : 0;
 }
 
+SIMPLER_INLINE void join_bucket(struct simpler_tensormap *map, uint32_t e, uint32_t bucket)
+{
+    map->entry[e].next = checked_head(map, bucket);
+    map->place[e].bucket = bucket;
+    map->entry_table.head[bucket] = e;
+}
+
+SIMPLER_INLINE void leave_bucket(struct simpler_tensormap *map, uint32_t e)
+{
+    uint32_t *link = &map->entry_table.head[map->place[e].bucket];
+    while (*link != e)
+        link = &map->entry[*link].next;
+    *link = map->entry[e].next;
+}
+
 void simpler_tensormap_entry_link(struct simpler_tensormap *map, uint32_t e, uint32_t bucket)
 {
     struct simpler_tensormap_class *class = &map->class[map->entry[e].key >> 32];
     struct simpler_tensormap_place *place = &map->place[e];
-    map->entry[e].next = checked_head(map, bucket);
-    place->bucket = bucket;
-    map->entry_table.head[bucket] = e;
+    join_bucket(map, e, bucket);
     if (class->newest == 0) {
         place->newer = e;
         place->older = e;
@@ -200,14 +224,31 @@ void simpler_tensormap_entry_link(struct simpler_tensormap *map, uint32_t e, uin
     class->entries++;
 }
 
+uint32_t simpler_tensormap_entry_move(struct simpler_tensormap *map, uint32_t c, uint64_t key,
+                                      uint32_t bucket)
+{
+    struct simpler_tensormap_class *class = &map->class[c];
+    if (!are_many_dead(map) || class->newest == 0)
+        return 0;
+    uint32_t e = map->place[class->newest].newer;
+    if (!is_dead_within(map, e, 0))
+        return 0;
+    struct simpler_tensormap_buffer *buffer = &map->buffer[class->buffer];
+    if (buffer->last_entry == e)
+        buffer->last_form = UINT32_MAX;
+    class->newest = e;
+    leave_bucket(map, e);
+    empty_entry(&map->entry[e]);
+    map->entry[e].key = key;
+    join_bucket(map, e, bucket);
+    return e;
+}
+
 static void unlink_entry(struct simpler_tensormap *map, uint32_t e,
                          struct simpler_tensormap_class *class)
 {
     struct simpler_tensormap_place *place = &map->place[e];
-    uint32_t *link = &map->entry_table.head[place->bucket];
-    while (*link != e)
-        link = &map->entry[*link].next;
-    *link = map->entry[e].next;
+    leave_bucket(map, e);
     map->place[place->newer].older = place->older;
     map->place[place->older].newer = place->newer;
     if (class->newest == e)

@@ -14,6 +14,13 @@ uint32_t simpler_tensormap_entry_alloc(struct simpler_tensormap *map);
 /* Puts it into a class; its key, start and form are set. */
 void simpler_tensormap_entry_link(struct simpler_tensormap *map, uint32_t e, uint32_t bucket);
 
+/*
+ * When dead entries are many and the oldest one of a grid is dead, it becomes the
+ * newest one, of another cell: less than freeing one and making one.  0: it does not.
+ */
+uint32_t simpler_tensormap_entry_move(struct simpler_tensormap *map, uint32_t c, uint64_t key,
+                                      uint32_t bucket);
+
 /* Out of everything; also its class and buffer, if it was the last in them. */
 void simpler_tensormap_entry_free(struct simpler_tensormap *map, uint32_t e);
 

@@ -15,14 +15,19 @@ void simpler_solo_run(struct simpler_orch *orch, uint32_t number);
 /* The task of slot @number, which is in no list, has run or has nothing to run. */
 void simpler_solo_complete(struct simpler_orch *orch, uint32_t number);
 
-/* Calls a kernel with arguments that are in no slot; 0 or its status. */
+/*
+ * Calls a kernel with the arguments of a submit; 0 or its status.  @made are the
+ * OUTPUTs in their order, NULL: there are none.
+ */
 SIMPLER_INLINE int simpler_solo_call(struct simpler_thread *thread, uint32_t func_id,
-                                     const struct simpler_task_args *args)
+                                     const struct simpler_task_args *args,
+                                     const struct simpler_tensor *made)
 {
     uint32_t tensors = args->tensor_count;
 
     for (uint32_t i = 0; i < tensors; i++) {
-        thread->scratch[i] = *(const struct simpler_tensor *)args->tensor[i];
+        bool output = made != NULL && args->use[i] == SIMPLER_USE_OUTPUT;
+        thread->scratch[i] = *(output ? made++ : (const struct simpler_tensor *)args->tensor[i]);
         thread->args[i] = (int64_t)(uintptr_t)&thread->scratch[i];
     }
     for (uint32_t k = 0; k < args->scalar_count; k++)

@@ -399,35 +399,46 @@ static void pack_scalars(struct simpler_task_table *table, uint32_t number,
     }
 }
 
-/* Copies tensors and scalars into the slot's lines and makes the outputs. */
-SIMPLER_INLINE void fill_payload(struct simpler_orch *orch, const struct request *q,
-                                 uint32_t number, uint8_t *block)
+/* The OUTPUTs into orch->made. */
+static SIMPLER_NOINLINE void make_outputs(struct simpler_orch *orch,
+                                          const struct simpler_task_args *args, uint8_t *block,
+                                          uint64_t owner)
 {
-    struct simpler_task_table *table = &orch->device->table;
-    struct simpler_task_slot *slot = &table->slot[number];
-    const struct simpler_task_args *args = q->args;
-    struct simpler_line_cursor cursor = simpler_line_cursor_init(table, number);
-    uint32_t outputs = 0;
+    struct simpler_tensor *made = orch->made;
 
     for (uint32_t i = 0; i < args->tensor_count; i++) {
-        const struct simpler_tensor *t = args->tensor[i];
-        if (SIMPLER_UNLIKELY(args->use[i] == SIMPLER_USE_OUTPUT)) {
-            struct simpler_tensor *made = &orch->made[outputs++];
-            block = place_output(args->tensor[i], block, simpler_task_id_of(slot), made);
-            t = made;
-        }
-        simpler_pack_tensor(&cursor, table, number, t);
+        if (args->use[i] == SIMPLER_USE_OUTPUT)
+            block = place_output(args->tensor[i], block, owner, made++);
     }
-    slot->tensor_count = (uint8_t)args->tensor_count;
+}
+
+/* Tells the caller; after the last use of the arguments, of which a tensor may lie in q->out. */
+SIMPLER_INLINE void answer(const struct simpler_orch *orch, const struct request *q, uint64_t id)
+{
+    if (q->out == NULL)
+        return;
+    q->out->id.raw = id;
+    q->out->count = q->args->output_count;
+    for (uint32_t k = 0; k < q->args->output_count; k++)
+        q->out->tensor[k] = orch->made[k];
+}
+
+/* Copies tensors and scalars into the slot's lines. */
+SIMPLER_INLINE void fill_payload(struct simpler_orch *orch, const struct simpler_task_args *args,
+                                 uint32_t number)
+{
+    struct simpler_task_table *table = &orch->device->table;
+    struct simpler_line_cursor cursor = simpler_line_cursor_init(table, number);
+    const struct simpler_tensor *made = orch->made;
+
+    for (uint32_t i = 0; i < args->tensor_count; i++) {
+        bool output = args->use[i] == SIMPLER_USE_OUTPUT;
+        simpler_pack_tensor(&cursor, table, number, output ? made : args->tensor[i]);
+        made += output;
+    }
+    table->slot[number].tensor_count = (uint8_t)args->tensor_count;
     if (args->scalar_count != 0)
         pack_scalars(table, number, cursor, args);
-    if (q->out != NULL) {
-        q->out->id.raw = simpler_task_id_of(slot);
-        q->out->count = outputs;
-        /* Last: a tensor of the arguments may lie in @out, from the submit before. */
-        for (uint32_t k = 0; k < outputs; k++)
-            q->out->tensor[k] = orch->made[k];
-    }
 }
 
 /* Explicit dependencies, creators, and what the map says. */
@@ -512,9 +523,10 @@ SIMPLER_INLINE void look_at_times(struct simpler_orch *orch)
 static SIMPLER_COLD int keep(struct simpler_orch *orch, const struct request *q, int status)
 {
     uint32_t number = make_slot(orch, q);
+    uint64_t id = simpler_task_id_of(&orch->device->table.slot[number]);
 
-    find_producers(orch, q, simpler_task_id_of(&orch->device->table.slot[number]));
-    fill_payload(orch, q, number, NULL);
+    find_producers(orch, q, id);
+    answer(orch, q, id);
     simpler_scheduler_note_odd_end(orch->thread, number, status);
     simpler_solo_complete(orch, number);
     note_peaks(orch, &orch->ring[orch->current]);
@@ -528,14 +540,20 @@ static SIMPLER_NOINLINE bool catches_up(struct simpler_orch *orch)
     return simpler_ring_live(orch, orch->current) == 0;
 }
 
+/* Whether the task is not worth a hand-over. */
+SIMPLER_INLINE bool is_short(const struct simpler_orch *orch, const struct request *q)
+{
+    if (SIMPLER_UNLIKELY(q->shape >= SIMPLER_SHAPE_DUMMY))
+        return q->shape == SIMPLER_SHAPE_DUMMY && !orch->never_solo;
+    return simpler_handover_kernel_ns(orch->device, q->func_id) < orch->solo_below_ns;
+}
+
 /* Nothing unfinished is before the task, it is short, and nothing would keep it from retiring. */
 SIMPLER_INLINE bool passes_through(struct simpler_orch *orch, const struct simpler_ring *ring,
                                    const struct request *q)
 {
     if (!orch->settled || ring->hold_from != SIMPLER_NO_HOLD || q->args->output_count != 0 ||
-        q->shape > SIMPLER_SHAPE_DUMMY ||
-        (q->shape < SIMPLER_SHAPE_DUMMY &&
-         simpler_handover_kernel_ns(orch->device, q->func_id) >= orch->solo_below_ns))
+        !is_short(orch, q))
         return false;
     return SIMPLER_LIKELY(simpler_ring_live(orch, orch->current) == 0) || catches_up(orch);
 }
@@ -546,15 +564,12 @@ SIMPLER_INLINE int pass_through(struct simpler_orch *orch, struct simpler_ring *
     struct simpler_thread *thread = orch->thread;
 
     if (q->shape != SIMPLER_SHAPE_DUMMY) {
-        int status = simpler_solo_call(thread, q->func_id, q->args);
+        int status = simpler_solo_call(thread, q->func_id, q->args, NULL);
         if (SIMPLER_UNLIKELY(((uint32_t)status | thread->deferred) != 0))
             return keep(orch, q, status);
         simpler_scheduler_count(&thread->counts.run);
     }
-    if (q->out != NULL) {
-        q->out->id.raw = (uint64_t)orch->current << 32 | ring->next;
-        q->out->count = 0;
-    }
+    answer(orch, q, (uint64_t)orch->current << 32 | ring->next);
     ring->done_from = ++ring->next;
     orch->device->alive[orch->current] = ring->next;
     if (ring->window_peak == 0)
@@ -565,6 +580,38 @@ SIMPLER_INLINE int pass_through(struct simpler_orch *orch, struct simpler_ring *
     simpler_scheduler_count_completed(thread);
     look_at_times(orch);
     return 0;
+}
+
+/* The task waits for nothing: its kernel gets the caller's arguments. */
+SIMPLER_INLINE void run_here(struct simpler_orch *orch, const struct request *q, uint32_t number,
+                             uint64_t id)
+{
+    struct simpler_thread *thread = orch->thread;
+    struct simpler_task_slot *slot = &orch->device->table.slot[number];
+
+    if (SIMPLER_UNLIKELY(atomic_load_explicit(&slot->poisoned, memory_order_relaxed))) {
+        slot->failed = SIMPLER_OUTCOME_FAILED;
+        simpler_scheduler_count(&thread->counts.poisoned);
+    } else if (q->shape != SIMPLER_SHAPE_DUMMY) {
+        int status = simpler_solo_call(thread, q->func_id, q->args, orch->made);
+        if (SIMPLER_LIKELY(((uint32_t)status | thread->deferred) == 0))
+            simpler_scheduler_count(&thread->counts.run);
+        else
+            simpler_scheduler_note_odd_end(thread, number, status);
+    }
+    answer(orch, q, id);
+    simpler_solo_complete(orch, number);
+}
+
+SIMPLER_INLINE int hand_over(struct simpler_orch *orch, const struct request *q, uint32_t number,
+                             uint64_t id, bool odd)
+{
+    fill_payload(orch, q->args, number);
+    answer(orch, q, id);
+    simpler_arg_capture_submit(orch, q->args, number);
+    if (odd && q->shape == SIMPLER_SHAPE_LAUNCH)
+        prepare_launch(orch, q, number);
+    return simpler_linking_finish(orch, number);
 }
 
 SIMPLER_INLINE int submit_checked(struct simpler_orch *orch, struct request *q, bool odd)
@@ -592,12 +639,14 @@ SIMPLER_INLINE int submit_checked(struct simpler_orch *orch, struct request *q, 
     uint32_t number = make_slot(orch, q);
     if (SIMPLER_UNLIKELY(orch->check != NULL))
         simpler_hazard_check_submit(orch->check, orch, q->args, number);
-    find_producers(orch, q, simpler_task_id_of(&orch->device->table.slot[number]));
-    fill_payload(orch, q, number, block);
-    simpler_arg_capture_submit(orch, q->args, number);
-    if (odd && q->shape == SIMPLER_SHAPE_LAUNCH)
-        prepare_launch(orch, q, number);
-    status = simpler_linking_finish(orch, number);
+    uint64_t id = (uint64_t)orch->current << 32 | (ring->next - 1);
+    find_producers(orch, q, id);
+    if (q->args->output_count != 0)
+        make_outputs(orch, q->args, block, id);
+    if (orch->pending_count == 0 && is_short(orch, q) && orch->dump_level == 0)
+        run_here(orch, q, number, id);
+    else
+        status = hand_over(orch, q, number, id, odd);
     if (SIMPLER_UNLIKELY(status != 0))
         return refuse(orch, q, status);
     note_peaks(orch, ring);
@@ -691,7 +740,9 @@ int simpler_tmr_alloc_tensors(struct simpler_orch *orch, const struct simpler_cr
     uint32_t number = make_slot(orch, &q);
     if (SIMPLER_UNLIKELY(orch->check != NULL))
         simpler_hazard_check_submit(orch->check, orch, q.args, number);
-    fill_payload(orch, &q, number, block);
+    uint64_t id = simpler_task_id_of(&orch->device->table.slot[number]);
+    make_outputs(orch, &args, block, id);
+    answer(orch, &q, id);
     simpler_solo_complete(orch, number);
     note_peaks(orch, ring);
     return 0;

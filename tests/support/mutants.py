@@ -120,9 +120,8 @@ MUTANTS = [
         ("src/tmr/solo.c", "    orch->settled = false;\n", "    (void)orch;\n")]),
     ("failure-unrecorded", "the map does not learn of a task that failed as it passed", "dev", [
         ("src/tmr/submit.c",
-         "    find_producers(orch, q, simpler_task_id_of(&orch->device->table.slot[number]));\n"
-         "    fill_payload(orch, q, number, NULL);\n",
-         "    fill_payload(orch, q, number, NULL);\n")]),
+         "    find_producers(orch, q, id);\n    answer(orch, q, id);\n",
+         "    answer(orch, q, id);\n")]),
     ("done-before-walk", "a slot may be reused while its list is walked", "dev", [
         ("src/tmr/scheduler.c",
          "    while (link != 0) {\n        /* The next link",
