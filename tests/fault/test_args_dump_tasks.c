@@ -129,7 +129,7 @@ static void the_signature_rules(void **state)
     (void)state;
     for (int i = 0; i < 3; i++)
         t[i] = kit_tensor(cells[i], DUMP_CELLS, SIMPLER_DTYPE_INT32);
-    assert_int_equal(simpler_worker_open(NULL, &worker), 0);
+    assert_int_equal(kit_worker_open(NULL, &worker), 0);
     assert_int_equal(simpler_worker_register(worker, &callable, &handle), 0);
     config.enable_dump_args = 2;
     config.output_prefix = dump_prefix;

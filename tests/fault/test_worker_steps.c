@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "failing_alloc.h"
+#include "kit.h"
 #include "simpler/simpler.h"
 
 #define STEPS 20
@@ -85,7 +86,7 @@ static int use_worker(const struct simpler_call_config *config)
     struct simpler_worker *worker = NULL;
     uint32_t handle = 0;
 
-    int rc = simpler_worker_open(NULL, &worker);
+    int rc = kit_worker_open(NULL, &worker);
     if (rc != 0) {
         assert_null(worker);
         return rc;

@@ -2,7 +2,7 @@
 # ctest: TIMEOUT 240
 """The scene dump_args at every level, against manifests and payloads that an
 independent generator makes from the document: keys, their order, values, views,
-ambiguity, roles and stages, both platforms, kernels inline and on threads.
+ambiguity, roles and stages, every platform, kernels inline and on threads.
 
 Proves AD-02, AD-04, AD-06, AD-07, AD-08, AD-09, AD-10, AD-11, AD-12, AD-17 and, with
 the cases of the command line at the end, AD-01.
@@ -129,7 +129,7 @@ def one_dump(work):
     return found[0] if found else None
 
 
-for platform in ("cpu", "a2a3sim"):
+for platform in ("cpu", "a2a3sim", "a5sim"):
     for level, words in ((1, ["--dump-args"]), (2, ["--dump-args", "2"]), (3, ["--dump-args=3"])):
         for more in (["--exec", "inline"], ["--exec", "threads"], ["--aicpu-threads", "4"]):
             what = f"{platform} level {level} {' '.join(more)}"

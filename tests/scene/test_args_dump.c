@@ -121,7 +121,7 @@ static int kernel(const int64_t *args, uint32_t tensors, void *user)
 /* A random view of a random buffer: block, slice, permutation. */
 static struct simpler_tensor random_view(void)
 {
-    uint32_t dtype = dtypes[kit_random_below(&rng, sizeof(dtypes))];
+    uint32_t dtype = kit_dtype(dtypes[kit_random_below(&rng, sizeof(dtypes))]);
     uint32_t budget = kit_random_chance(&rng, 10) ? 6000 : 400;
     uint32_t n = 1 + kit_random_below(&rng, 4), shape[4], step;
     struct simpler_tensor t;
@@ -368,7 +368,6 @@ static void payloads_equal_the_kernels_copies(void **state)
     }
     for (seed = 1; seed == 1 || (double)kit_now_ns() / 1e9 < end; seed++) {
         struct simpler_worker_config config = SIMPLER_WORKER_CONFIG_INIT;
-        struct simpler_callable callable = kit_callable();
         struct kit kit;
         rng.state = seed;
         config.dump.records_per_buffer = 2 + kit_random_below(&rng, 7);
@@ -379,8 +378,7 @@ static void payloads_equal_the_kernels_copies(void **state)
             arena = config.dump.avg_tensor_bytes * config.dump.records_per_buffer *
                     config.dump.buffers_per_thread;
         }
-        assert_int_equal(simpler_worker_open(&config, &kit.worker), 0);
-        assert_int_equal(simpler_worker_register(kit.worker, &callable, &kit.handle), 0);
+        kit_open_config(&kit, &config);
         rig_delays_start(seed, 50);
         for (int i = 0; i < 3; i++)
             run_once(&kit, prefix, 1 + kit_random_below(&rng, 4));

@@ -87,7 +87,7 @@ static void short_tasks_leave_nothing_behind(void **state)
         assert_int_equal(result.stats.tasks, MANY + 1);
         assert_int_equal(result.stats.tasks_run, MANY);
         assert_int_equal(result.stats.ring[0].tasks, MANY + 1);
-        if (threads != 1)
+        if (config.aicpu_thread_num != 1)
             continue;
         assert_int_equal(result.stats.ring[0].task_window_peak, 1);
         assert_int_equal(result.stats.tensormap_peak, 0);

@@ -344,7 +344,7 @@ static void sixteen_threads_on_few_cpus(void **state)
         struct simpler_call_config config = kit_config(2);
         must_pass(many_spinners, &tasks, &config);
         two[i] = (double)result.stats.wall_ns;
-        config.aicpu_thread_num = 16;
+        config.aicpu_thread_num = kit_threads(16);
         must_pass(many_spinners, &tasks, &config);
         sixteen[i] = (double)result.stats.wall_ns;
     }
@@ -366,7 +366,7 @@ static void tiny_tasks_on_sixteen_threads(void **state)
         struct simpler_call_config config = kit_config(2);
         must_pass(stream, &tasks, &config);
         two[i] = (double)result.stats.wall_ns;
-        config.aicpu_thread_num = 16;
+        config.aicpu_thread_num = kit_threads(16);
         must_pass(stream, &tasks, &config);
         sixteen[i] = (double)result.stats.wall_ns;
     }

@@ -54,11 +54,9 @@ bool dump_exists(const char *name)
 void dump_open(struct kit *kit, const struct simpler_dump_config *sizes)
 {
     struct simpler_worker_config config = SIMPLER_WORKER_CONFIG_INIT;
-    struct simpler_callable callable = kit_callable();
 
     config.dump = *sizes;
-    assert_int_equal(simpler_worker_open(&config, &kit->worker), 0);
-    assert_int_equal(simpler_worker_register(kit->worker, &callable, &kit->handle), 0);
+    kit_open_config(kit, &config);
 }
 
 void dump_open_small(struct kit *kit)

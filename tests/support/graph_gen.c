@@ -508,7 +508,7 @@ static void choose_config(struct gen *g)
     struct simpler_call_config *config = &g->p->config;
     static const uint8_t threads[] = {1, 2, 2, 2, 3, 4, 8, 2};
     memset(config, 0, sizeof(*config));
-    config->aicpu_thread_num = threads[below(g, sizeof(threads))];
+    config->aicpu_thread_num = kit_threads(threads[below(g, sizeof(threads))]);
     config->cluster_count = 1 + below(g, 8);
     config->hazards = g->style.raw ? SIMPLER_HAZARDS_RAW : SIMPLER_HAZARDS_ALL;
     config->exec = chance(g, 20) ? SIMPLER_EXEC_THREADS : SIMPLER_EXEC_INLINE;

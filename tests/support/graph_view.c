@@ -80,7 +80,7 @@ void graph_random_whole(struct kit_random *random, uint32_t bytes, struct graph_
 {
     memset(out, 0, sizeof(*out));
     do
-        out->dtype = kit_random_below(random, SIMPLER_DTYPE_NUM);
+        out->dtype = kit_dtype(kit_random_below(random, SIMPLER_DTYPE_NUM));
     while (bytes % graph_dtype_bytes(out->dtype) != 0);
     random_shape(random, bytes / graph_dtype_bytes(out->dtype), out);
 }
@@ -89,7 +89,7 @@ void graph_random_whole(struct kit_random *random, uint32_t bytes, struct graph_
 static bool random_strided(struct kit_random *random, uint32_t bytes, struct graph_view *out)
 {
     memset(out, 0, sizeof(*out));
-    out->dtype = kit_random_below(random, SIMPLER_DTYPE_NUM);
+    out->dtype = kit_dtype(kit_random_below(random, SIMPLER_DTYPE_NUM));
     out->ndims = 1 + kit_random_below(random, 3);
     for (uint32_t d = 0; d < out->ndims; d++) {
         out->shape[d] = 1 + kit_random_below(random, 6);

@@ -9,6 +9,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "kit_transport.h"
+#include "simpler/info.h"
+#include "transport_rough.h"
+
 #define KERNELS ((SIMPLER_MAX_TENSORS + 1) * KIT_VARIANTS)
 
 #define EACH(X) \
@@ -91,10 +95,70 @@ static void must(bool ok, const char *what)
     abort();
 }
 
-static void open_with(struct kit *kit, const struct simpler_worker_config *config)
+const char *kit_platform(void)
 {
-    must(simpler_worker_open(config, &kit->worker) == 0, "the worker does not open");
+    const char *name = getenv("SIMPLER_TEST_PLATFORM");
+    return name != NULL && name[0] != '\0' ? name : "cpu";
+}
+
+/* Asked once: the limits are read from the system. */
+static struct simpler_platform_info chosen;
+static pthread_once_t info_once = PTHREAD_ONCE_INIT;
+
+static void find_platform(void)
+{
+    uint32_t i = 0;
+
+    while (simpler_info_platform(i, &chosen) == 0 && strcmp(chosen.name, kit_platform()) != 0)
+        i++;
+    must(simpler_info_platform(i, &chosen) == 0, "SIMPLER_TEST_PLATFORM names no platform");
+}
+
+static const struct simpler_platform_info *platform_info(void)
+{
+    (void)pthread_once(&info_once, find_platform);
+    return &chosen;
+}
+
+uint32_t kit_threads(uint32_t threads)
+{
+    const struct simpler_platform_info *limits = platform_info();
+
+    if (threads < limits->min_threads)
+        return limits->min_threads;
+    return threads < limits->max_threads ? threads : limits->max_threads;
+}
+
+uint32_t kit_dtype(uint32_t dtype)
+{
+    return (platform_info()->dtypes >> dtype & 1) != 0 ? dtype : SIMPLER_DTYPE_UINT8;
+}
+
+bool kit_is_chip(void)
+{
+    return platform_info()->default_hazards == SIMPLER_HAZARDS_RAW;
+}
+
+int kit_worker_open(const struct simpler_worker_config *config, struct simpler_worker **out)
+{
+    struct simpler_worker_config filled = SIMPLER_WORKER_CONFIG_INIT;
+
+    if (config != NULL)
+        filled = *config;
+    if (filled.platform == NULL)
+        filled.platform = kit_platform();
+    int rc = simpler_worker_open(&filled, out);
+    const char *transport = getenv("SIMPLER_TEST_TRANSPORT");
+    if (rc == 0 && transport != NULL && strcmp(transport, "rough") == 0)
+        kit_set_transport(*out, &transport_rough);
+    return rc;
+}
+
+void kit_open_config(struct kit *kit, const struct simpler_worker_config *config)
+{
     struct simpler_callable callable = kit_callable();
+
+    must(kit_worker_open(config, &kit->worker) == 0, "the worker does not open");
     must(simpler_worker_register(kit->worker, &callable, &kit->handle) == 0,
          "the callable is refused");
 }
@@ -102,13 +166,14 @@ static void open_with(struct kit *kit, const struct simpler_worker_config *confi
 void kit_open_platform(struct kit *kit, const char *platform)
 {
     struct simpler_worker_config config = SIMPLER_WORKER_CONFIG_INIT;
+
     config.platform = platform;
-    open_with(kit, &config);
+    kit_open_config(kit, &config);
 }
 
 void kit_open(struct kit *kit)
 {
-    kit_open_platform(kit, "cpu");
+    kit_open_platform(kit, NULL);
 }
 
 void kit_open_across_runs(struct kit *kit)
@@ -116,7 +181,7 @@ void kit_open_across_runs(struct kit *kit)
     struct simpler_worker_config config = SIMPLER_WORKER_CONFIG_INIT;
     config.level = 3;
     config.collect_across_runs = 1;
-    open_with(kit, &config);
+    kit_open_config(kit, &config);
 }
 
 void kit_close(struct kit *kit)
@@ -193,7 +258,8 @@ void kit_add_call(struct simpler_task_args *args, kit_kernel fn, void *user)
 struct simpler_call_config kit_config(uint32_t threads)
 {
     struct simpler_call_config config = SIMPLER_CALL_CONFIG_INIT;
-    config.aicpu_thread_num = threads;
+    config.aicpu_thread_num = kit_threads(threads);
+    config.hazards = SIMPLER_HAZARDS_ALL;
     return config;
 }
 

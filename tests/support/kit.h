@@ -43,9 +43,26 @@ struct kit {
     uint32_t handle;
 };
 
-/* Opens a worker of platform cpu and registers the callable; asserts on failure. */
+/* SIMPLER_TEST_PLATFORM, else cpu: each test body runs on every platform. */
+const char *kit_platform(void);
+/* @threads, within that platform's limits. */
+uint32_t kit_threads(uint32_t threads);
+/* @dtype, or where that platform does not have it one as wide. */
+uint32_t kit_dtype(uint32_t dtype);
+/* Whether it is a chip, whose default is hazards raw. */
+bool kit_is_chip(void);
+
+/*
+ * simpler_worker_open on that platform where @config (NULL: the default) names none.
+ * SIMPLER_TEST_TRANSPORT=rough: diagnostics go through the transport that tears and
+ * delays (transport_rough.h) in place of the platform's.
+ */
+int kit_worker_open(const struct simpler_worker_config *config, struct simpler_worker **out);
+
+/* Opens a worker of that platform and registers the callable; asserts on failure. */
 void kit_open(struct kit *kit);
 void kit_open_platform(struct kit *kit, const char *platform);
+void kit_open_config(struct kit *kit, const struct simpler_worker_config *config);
 /* A worker of level 3 that collects across runs. */
 void kit_open_across_runs(struct kit *kit);
 void kit_close(struct kit *kit);
@@ -93,7 +110,7 @@ void kit_add_call(struct simpler_task_args *args, kit_kernel fn, void *user);
          : simpler_orch_submit_aic((orch), (args)->tensor_count + KIT_VARIANT * (variant), (args), \
                                    (out)))
 
-/* A config with this many threads and everything else default. */
+/* A config with this many threads (within limits), hazards all, everything else default. */
 struct simpler_call_config kit_config(uint32_t threads);
 /* Sets one entry of every ring. */
 void kit_set_window(struct simpler_call_config *config, uint64_t window);
