@@ -123,7 +123,7 @@ SIMPLER_API int simpler_kernel_set_flag(const int64_t *args, uint32_t lane, uint
 /** Waits until that flag of the own lane is above 0 and lowers it by one. */
 SIMPLER_API int simpler_kernel_wait_flag(const int64_t *args, uint32_t flag);
 
-/** The lane that this kernel runs as: enum simpler_lane. */
+/** The lane that this kernel of a mixed task runs as: enum simpler_lane. */
 SIMPLER_API uint32_t simpler_kernel_lane(const int64_t *args);
 
 /** What a task may wait for after its kernels have returned. */

@@ -10,6 +10,7 @@
  */
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "simpler/tensor.h"
 
@@ -240,6 +241,20 @@ SIMPLER_API void simpler_task_args_add_scalars_i32(struct simpler_task_args *arg
 SIMPLER_API void simpler_task_args_copy_scalars(struct simpler_task_args *args,
                                                 const struct simpler_task_args *from,
                                                 uint32_t offset, uint32_t n);
+
+/** A value's own bytes, low, in a word of zeros: how a scalar travels; at most 8 bytes. */
+static inline uint64_t simpler_to_u64(const void *value, size_t bytes)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, value, bytes);
+    return bits;
+}
+
+/** The inverse. */
+static inline void simpler_from_u64(uint64_t bits, void *value, size_t bytes)
+{
+    memcpy(value, &bits, bytes);
+}
 
 #ifndef __cplusplus
 /** `SIMPLER_SCALAR(x)` stands for the two arguments "value, dtype" of a C lvalue. */

@@ -50,12 +50,22 @@ static bool try_claim(struct simpler_core *core)
     return (atomic_fetch_and_explicit(word, ~bit, memory_order_acquire) & bit) != 0;
 }
 
+/* Somebody may have seen the core claimed and gone to sleep. */
+static void give_back(struct simpler_core *core)
+{
+    struct simpler_core_pool *pool = core->pool;
+    uint32_t type = core->type;
+
+    simpler_core_release(core);
+    simpler_event_notify(&pool->freed[type], 1);
+}
+
 static void release_unit(struct simpler_core_pool *pool, const struct simpler_task_launch *launch,
                          uint32_t unit, uint32_t lanes)
 {
     for (uint32_t lane = 0; lane < SIMPLER_LANES; lane++) {
         if ((lanes >> lane & 1) != 0)
-            simpler_core_release(core_of(pool, launch, unit, lane));
+            give_back(core_of(pool, launch, unit, lane));
     }
 }
 
@@ -168,7 +178,6 @@ void simpler_cohort_run_lane(struct simpler_core *core, uint32_t number)
 void simpler_cohort_leave(struct simpler_core *core)
 {
     struct simpler_core *leader = core->leader;
-    struct simpler_core_pool *pool = core->pool;
 
     core->lane = SIMPLER_LANE_NONE;
     if (atomic_fetch_sub_explicit(&leader->inside, 1, memory_order_acq_rel) != 1)
@@ -177,11 +186,8 @@ void simpler_cohort_leave(struct simpler_core *core)
     struct simpler_core *peer[SIMPLER_LANES];
     for (uint32_t i = 0; i < peers; i++)
         peer[i] = leader->peer[i];
-    for (uint32_t i = 0; i < peers; i++) {
-        uint32_t type = peer[i]->type;
-        simpler_core_release(peer[i]);
-        simpler_event_notify(&pool->freed[type], 1);
-    }
+    for (uint32_t i = 0; i < peers; i++)
+        give_back(peer[i]);
 }
 
 /* ---- the pump ---- */
@@ -279,6 +285,18 @@ static void take_arrived(struct simpler_core_pool *pool)
     pool->last = newest;
 }
 
+/* Those that were kept from taking a core look again. */
+static void set_gathering(struct simpler_core_pool *pool, bool gathering)
+{
+    bool before = atomic_load_explicit(&pool->gathering, memory_order_relaxed);
+
+    atomic_store_explicit(&pool->gathering, gathering, memory_order_relaxed);
+    if (!before || gathering)
+        return;
+    simpler_event_notify(&pool->freed[SIMPLER_CORE_AIC], INT_MAX);
+    simpler_event_notify(&pool->freed[SIMPLER_CORE_AIV], INT_MAX);
+}
+
 static void start_oldest(struct simpler_thread *thread, struct simpler_core_pool *pool)
 {
     atomic_store_explicit(&pool->waiting, true, memory_order_seq_cst);
@@ -292,7 +310,7 @@ static void start_oldest(struct simpler_thread *thread, struct simpler_core_pool
         bool started =
             together ? start_together(thread, pool, number) : start_some(thread, pool, number);
         if (!started) {
-            atomic_store_explicit(&pool->gathering, resident, memory_order_relaxed);
+            set_gathering(pool, resident);
             return;
         }
         pool->first = next;
@@ -301,11 +319,7 @@ static void start_oldest(struct simpler_thread *thread, struct simpler_core_pool
     }
     /* What arrives from here on is pumped by who brings it. */
     atomic_store_explicit(&pool->waiting, false, memory_order_relaxed);
-    if (!atomic_load_explicit(&pool->gathering, memory_order_relaxed))
-        return;
-    atomic_store_explicit(&pool->gathering, false, memory_order_relaxed);
-    simpler_event_notify(&pool->freed[SIMPLER_CORE_AIC], INT_MAX);
-    simpler_event_notify(&pool->freed[SIMPLER_CORE_AIV], INT_MAX);
+    set_gathering(pool, false);
 }
 
 void simpler_cohort_pump(struct simpler_thread *thread, struct simpler_core_pool *pool)

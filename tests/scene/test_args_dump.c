@@ -4,12 +4,14 @@
  * Every payload of an args dump equals a copy that the kernel itself made,
  * element by element: random graphs over a few buffers with random views, types,
  * levels, marks, threads, arenas from 4 KiB, buffers of 2 records and a writer
- * with random delays (debug builds).  What is in the manifest is exactly what the
- * level asks for.  Proves AD-03, AD-04, AD-07, AD-14, AD-15, AD-23, AD-25 and AD-26,
- * and of AD-24 the recovery: what other lanes than the leader's hold at the end comes no
- * other way.
+ * with random delays (debug builds).  Tasks are plain, of several blocks, mixed,
+ * cohorts, deferred, or switched off by a predicate.  What is in the manifest is exactly
+ * what the level asks for, each payload once a stage.  Proves AD-03, AD-04, AD-07, AD-13, AD-14,
+ * AD-15, AD-23, AD-25 and AD-26, and of AD-24 the recovery: what other lanes than the leader's hold
+ * at the end comes no other way.
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,8 +50,16 @@ struct argument {
     bool seen[2];
 };
 
+enum form { PLAIN, BLOCKS, MIXED, COHORT, DEFERRED, OFF, FORMS };
+
 struct task {
     uint64_t id;
+    enum form form;
+    int32_t blocks;
+    uint32_t func_count, first_lane;
+    int64_t func_ids[SIMPLER_LANES];
+    struct simpler_async_counter counter;
+    struct task *next; /* to be finished by the raiser */
     uint32_t number, count;
     struct argument arg[MAX_ARGS];
     uint64_t mask;
@@ -99,22 +109,71 @@ static void fill(const struct simpler_tensor *t, uint32_t number)
     }
 }
 
+static _Atomic(struct task *) to_finish;
+static _Atomic bool finisher_ends;
+
+static void write_outputs(struct task *task)
+{
+    for (uint32_t i = 0; i < task->count; i++) {
+        if (task->arg[i].use != SIMPLER_USE_INPUT)
+            fill(&task->arg[i].view, task->number * MAX_ARGS + i);
+    }
+    for (uint32_t i = 0; i < task->count; i++)
+        task->arg[i].copy[1] = copy_of(&task->arg[i].view);
+}
+
+/* Deferred tasks get their outputs here, when their kernels have long returned. */
+static void *finish_deferred(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&finisher_ends)) {
+        kit_sleep_ns(50000);
+        struct task *task = atomic_exchange(&to_finish, NULL);
+        while (task != NULL) {
+            struct task *next = task->next;
+            write_outputs(task);
+            simpler_async_counter_add(&task->counter, 1);
+            task = next;
+        }
+    }
+    return NULL;
+}
+
+static int defer(const int64_t *args, struct task *task)
+{
+    struct simpler_async_condition condition = {SIMPLER_ASYNC_EVENT, 0, &task->counter, 0};
+    int rc = simpler_kernel_defer(args, &condition);
+
+    task->next = atomic_load(&to_finish);
+    while (!atomic_compare_exchange_weak(&to_finish, &task->next, task))
+        ;
+    return rc;
+}
+
+/* One of a task's kernels does the work. */
+static bool is_the_one(const int64_t *args, const struct task *task)
+{
+    return task->blocks == 1 + simpler_kernel_block_idx(args) &&
+           (task->func_count == 1 || simpler_kernel_lane(args) == task->first_lane);
+}
+
 static int kernel(const int64_t *args, uint32_t tensors, void *user)
 {
     struct task *task = user;
 
+    if (task->form == COHORT && simpler_kernel_sync_all(args) != 0)
+        return 1;
+    if (!is_the_one(args, task))
+        return 0;
     for (uint32_t i = 0; i < tensors; i++) {
         struct argument *a = &task->arg[i];
         a->view = *simpler_kernel_tensor(args, i);
         a->bytes = simpler_tensor_numel(&a->view) * simpler_dtype_bytes(a->view.dtype);
         a->copy[0] = copy_of(&a->view);
     }
-    for (uint32_t i = 0; i < tensors; i++) {
-        if (task->arg[i].use != SIMPLER_USE_INPUT)
-            fill(&task->arg[i].view, task->number * MAX_ARGS + i);
-    }
-    for (uint32_t i = 0; i < tensors; i++)
-        task->arg[i].copy[1] = copy_of(&task->arg[i].view);
+    if (task->form == DEFERRED)
+        return defer(args, task);
+    write_outputs(task);
     return 0;
 }
 
@@ -149,8 +208,52 @@ static struct simpler_tensor random_view(void)
     return t;
 }
 
+/* What the task is besides its arguments. */
+static void choose_form(struct task *task, struct simpler_task_args *args,
+                        const struct simpler_tensor *operand)
+{
+    struct simpler_predicate never = {operand, {0}, SIMPLER_PREDICATE_NE, 0};
+
+    task->form = kit_random_chance(&rng, 40) ? PLAIN : (enum form)kit_random_below(&rng, FORMS);
+    task->blocks =
+        task->form == BLOCKS || task->form == MIXED ? 1 + (int32_t)kit_random_below(&rng, 5) : 1;
+    simpler_task_args_set_block_num(args, task->blocks);
+    simpler_task_args_set_require_sync_start(args, task->form == COHORT);
+    if (task->form == OFF)
+        simpler_task_args_set_predicate(args, &never);
+    if (task->form == PLAIN && kit_random_chance(&rng, 20))
+        simpler_task_args_set_task_timing_slot(args, 1);
+}
+
+static int submit_form(struct simpler_orch *orch, struct task *task,
+                       const struct simpler_task_args *args, struct simpler_task_outputs *out)
+{
+    int32_t aiv = (int32_t)task->count;
+    struct simpler_mixed_kernels k = {aiv + (int32_t)(KIT_VARIANT * KIT_AIV_VARIANTS),
+                                      kit_random_chance(&rng, 70) ? aiv : -1,
+                                      aiv + (int32_t)KIT_VARIANT};
+
+    task->func_count = 0;
+    if (task->form != MIXED && task->form != COHORT) {
+        task->func_ids[task->func_count++] = aiv;
+        return simpler_orch_submit_aiv(orch, task->count, args, out);
+    }
+    if (kit_random_chance(&rng, 30))
+        k.aiv1_kernel_id = k.aiv0_kernel_id; /* one kernel on both, or none */
+    int64_t all[] = {k.aic_kernel_id, k.aiv0_kernel_id, k.aiv1_kernel_id};
+    for (int lane = 0; lane < SIMPLER_LANES; lane++) {
+        if (all[lane] >= 0 && task->func_count == 0)
+            task->first_lane = (uint32_t)lane;
+        if (all[lane] >= 0)
+            task->func_ids[task->func_count++] = all[lane];
+    }
+    return simpler_orch_submit_mixed(orch, &k, args, out);
+}
+
 static void submit(struct simpler_orch *orch, struct task *task)
 {
+    static int64_t zero;
+    struct simpler_tensor operand = kit_tensor(&zero, 1, SIMPLER_DTYPE_INT64);
     struct simpler_task_args args;
     struct simpler_task_outputs out;
     struct simpler_tensor views[MAX_ARGS];
@@ -180,8 +283,9 @@ static void submit(struct simpler_orch *orch, struct task *task)
         picked[picks++] = &task->scale;
     }
     simpler_task_args_dump_list(&args, picked, picks);
+    choose_form(task, &args, &operand);
     KIT_EXPECT_EQUAL(args.error, 0);
-    KIT_EXPECT_EQUAL(simpler_orch_submit_aiv(orch, task->count, &args, &out), 0);
+    KIT_EXPECT_EQUAL(submit_form(orch, task, &args, &out), 0);
     task->id = out.id.raw;
 }
 
@@ -264,16 +368,17 @@ static void check_tensor(struct task *task, const struct simpler_dump_entry *e, 
 static void check_complete(const struct task *task)
 {
     bool all = level != 1;
+    bool on = task->form != OFF;
 
     for (uint32_t i = 0; i < task->count; i++) {
         const struct argument *a = &task->arg[i];
         bool before = a->use == SIMPLER_USE_INPUT || a->use == SIMPLER_USE_INOUT;
         bool after = a->use != SIMPLER_USE_INPUT;
-        assert_int_equal(a->seen[0], before && (all || is_picked(task, i)));
-        assert_int_equal(a->seen[1], after && (all || is_picked(task, i)));
+        assert_int_equal(a->seen[0], on && before && (all || is_picked(task, i)));
+        assert_int_equal(a->seen[1], on && after && (all || is_picked(task, i)));
     }
     for (uint32_t k = 0; k < SCALARS; k++)
-        assert_int_equal(task->scalar_seen[k], all || is_picked(task, task->count + k));
+        assert_int_equal(task->scalar_seen[k], on && (all || is_picked(task, task->count + k)));
 }
 
 static void check_dump(const char *directory, const struct simpler_args_dump_result *result)
@@ -293,7 +398,8 @@ static void check_dump(const char *directory, const struct simpler_args_dump_res
         if (count++ != 0)
             assert_true(simpler_dump_entry_compare(&last, &e) < 0);
         last = e;
-        assert_int_equal(e.func_ids[0], task->count);
+        assert_int_equal(e.func_count, task->func_count);
+        assert_memory_equal(e.func_ids, task->func_ids, task->func_count * sizeof(int64_t));
         if (e.kind == SIMPLER_DUMP_SCALAR)
             check_scalar(task, &e);
         else
@@ -358,8 +464,10 @@ static void payloads_equal_the_kernels_copies(void **state)
 {
     double end = (double)kit_now_ns() / 1e9 + kit_seconds(PROPERTY_SECONDS);
     char prefix[] = "/tmp/test_args_dump_XXXXXX";
+    pthread_t finisher;
 
     (void)state;
+    assert_int_equal(pthread_create(&finisher, NULL, finish_deferred, NULL), 0);
     assert_non_null(mkdtemp(prefix));
     for (int b = 0; b < BUFFERS; b++) {
         memory[b] = malloc(BUFFER_BYTES);
@@ -385,6 +493,8 @@ static void payloads_equal_the_kernels_copies(void **state)
         rig_delays_stop();
         kit_close(&kit);
     }
+    atomic_store(&finisher_ends, true);
+    pthread_join(finisher, NULL);
     for (int b = 0; b < BUFFERS; b++)
         free(memory[b]);
     remove_tree(prefix);
