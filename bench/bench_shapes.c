@@ -6,6 +6,9 @@
  *
  *     bench_shapes [SLICES [PEER...]]
  *
+ * bench_replay is the same with graphs that are built once and run again and
+ * again, against oneTBB's.
+ *
  * 5 slices of every peer unless said otherwise; PEER is openmp, openmp_llvm, tbb
  * or starpu.
  */
@@ -25,9 +28,28 @@
 #define NEAR_NS    150.0
 
 static const char *const shape_names[SHAPES] = {"empty", "own", "chain", "wave", "tree", "metg"};
+#ifdef BENCH_REPLAY
+/* A recorded graph, replayed, is ahead of every static graph. */
+static const double gates[SHAPES] = {1, 1, 1, 1, 1, 1};
+static const double targets[SHAPES] = {8, 15, 8, 30, 25, 120};
+#define GATE_PEER "oneTBB, run only"
+#define GATES     6
+static const char *const names[][2] = {{"simpler replay", "peer_simpler_replay"},
+                                       {GATE_PEER, "peer_tbb_replay"},
+                                       {"gcc OpenMP", "peer_openmp"},
+                                       {"LLVM OpenMP", "peer_openmp_llvm"}};
+#else
 /* At most this share of gcc's OpenMP (anchors); METG has no gate against it. */
 static const double gates[SHAPES] = {0.40, 0.20, 0.12, 0.21, 0.18, 0};
 static const double targets[SHAPES] = {30, 45, 40, 80, 55, 400};
+#define GATE_PEER "gcc OpenMP"
+#define GATES     5
+static const char *const names[][2] = {{"simpler", "peer_simpler"},
+                                       {GATE_PEER, "peer_openmp"},
+                                       {"LLVM OpenMP", "peer_openmp_llvm"},
+                                       {"oneTBB flow", "peer_tbb"},
+                                       {"StarPU", "peer_starpu"}};
+#endif
 
 enum placement { NEAR, FAR, MOVED, PLACEMENTS };
 static const char *const placement_names[PLACEMENTS] = {"near", "far", "moved"};
@@ -257,14 +279,14 @@ static int check_gate(const struct peer *peers, int count, int slices)
     int gcc = -1, failed = 0;
 
     for (int p = 1; p < count; p++) {
-        if (strcmp(peers[p].name, "gcc OpenMP") == 0)
+        if (strcmp(peers[p].name, GATE_PEER) == 0)
             gcc = p;
     }
     if (gcc < 0) {
-        printf("gate: not measured, gcc's OpenMP is not here\n");
+        printf("gate: not measured, " GATE_PEER " is not here\n");
         return 0;
     }
-    for (int k = 0; k < 5; k++) {
+    for (int k = 0; k < GATES; k++) {
         double worst = 0;
         for (int s = 0; s < slices; s++) {
             double ratio = peers[0].ns[k][s] / peers[gcc].ns[k][s];
@@ -284,7 +306,7 @@ static int check_gate(const struct peer *peers, int count, int slices)
 /* Whether the peer program was asked for. */
 static bool is_wanted(const char *program, int argc, char **argv)
 {
-    if (argc <= 2 || strcmp(program, "peer_simpler") == 0)
+    if (argc <= 2 || strcmp(program, names[0][1]) == 0)
         return true;
     for (int i = 2; i < argc; i++) {
         if (strcmp(program + strlen("peer_"), argv[i]) == 0)
@@ -297,11 +319,6 @@ int main(int argc, char **argv)
 {
     static struct peer peers[MAX_PEERS];
     static enum placement places[MAX_SLICES];
-    static const char *const names[][2] = {{"simpler", "peer_simpler"},
-                                           {"gcc OpenMP", "peer_openmp"},
-                                           {"LLVM OpenMP", "peer_openmp_llvm"},
-                                           {"oneTBB flow", "peer_tbb"},
-                                           {"StarPU", "peer_starpu"}};
     char path[4096];
     int slices = argc > 1 ? atoi(argv[1]) : 5;
     int count = 0;
@@ -321,7 +338,7 @@ int main(int argc, char **argv)
         else
             printf("%s: not here\n", names[i][0]);
     }
-    if (count == 0 || strcmp(peers[0].name, "simpler") != 0)
+    if (count == 0 || strcmp(peers[0].name, names[0][0]) != 0)
         return 1;
     measure(peers, count, slices, places);
     for (int place = NEAR; place < PLACEMENTS; place++)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shapes on this project's runtime: hazards all, a window of 4096, 256 tasks a scope. */
+/*
+ * The shapes on this project's runtimes: hazards all, a window of 4096, 256 tasks a
+ * scope; or, with BENCH_REPLAY, as graphs that host_build_graph has recorded.
+ */
 #include "shapes.h"
 
 #include "simpler/simpler.h"
@@ -61,12 +64,14 @@ static struct simpler_tensor *view(int i, const struct bench_cell *cell)
     return &views[i];
 }
 
+static struct simpler_tensor all;
+
 static int make_views(void)
 {
-    struct simpler_tensor all;
     uint32_t words = BENCH_CELLS * (uint32_t)(sizeof(*bench_cells) / 8);
     uint32_t shape = sizeof(*bench_cells) / 8, offset = 0;
-    int rc = simpler_tensor_init(&all, bench_cells, &words, 1, SIMPLER_DTYPE_UINT64);
+    int rc =
+        all.addr != 0 ? 0 : simpler_tensor_init(&all, bench_cells, &words, 1, SIMPLER_DTYPE_UINT64);
 
     for (int i = 0; i < 4 && rc == 0; i++)
         rc = simpler_tensor_view(&all, &shape, &offset, &views[i]);
@@ -126,7 +131,7 @@ static void submit_tree(struct simpler_orch *orch)
     }
 }
 
-static void submit_metg(struct simpler_orch *orch, uint64_t ns)
+static void submit_metg(struct simpler_orch *orch, const uint64_t *ns)
 {
     struct simpler_task_args args;
     for (uint32_t s = 1; s <= BENCH_STEPS; s++) {
@@ -136,7 +141,7 @@ static void submit_metg(struct simpler_orch *orch, uint64_t ns)
             simpler_task_args_add_input(&args, view(1, bench_row(s - 1, i)));
             simpler_task_args_add_input(&args, view(2, bench_row(s - 1, bench_right(i))));
             simpler_task_args_add_output(&args, view(3, bench_row(s, i)));
-            simpler_task_args_add_scalar(&args, SIMPLER_SCALAR(ns));
+            simpler_task_args_add_scalar(&args, ns, SIMPLER_DTYPE_UINT64);
             (void)simpler_orch_submit_aiv(orch, STENCIL, &args, NULL);
         }
     }
@@ -185,15 +190,14 @@ struct job {
     uint64_t ns;
 };
 
-static void orchestrate(struct simpler_orch *orch, const struct simpler_orch_args *args)
+static void submit(struct simpler_orch *orch, const struct job *job)
 {
-    const struct job *job = args->user;
     if (strcmp(job->shape, "wave") == 0)
         submit_wave(orch);
     else if (strcmp(job->shape, "tree") == 0)
         submit_tree(orch);
     else if (strcmp(job->shape, "metg") == 0)
-        submit_metg(orch, job->ns);
+        submit_metg(orch, &job->ns);
     else if (strcmp(job->shape, "fan") == 0)
         submit_fan(orch, job->ns);
     else if (strcmp(job->shape, "pending") == 0)
@@ -202,8 +206,55 @@ static void orchestrate(struct simpler_orch *orch, const struct simpler_orch_arg
         submit_plain(orch, job->shape);
 }
 
+#ifdef BENCH_REPLAY
+
+/* The cells are the graph's argument, the length of a kernel its scalar. */
+static void graph(struct simpler_orch *orch, const struct simpler_graph_args *args)
+{
+    struct simpler_tensor cells = all;
+    const struct job *job = args->config;
+
+    all = args->tensor[0];
+    if (make_views() == 0 && strcmp(job->shape, "metg") == 0)
+        submit_metg(orch, &args->scalar[0]);
+    else
+        submit(orch, job);
+    all = cells;
+}
+
+static void orchestrate(struct simpler_orch *orch, const struct simpler_orch_args *args)
+{
+    const struct job *job = args->user;
+    struct job config = {job->shape, 0};
+    struct simpler_task_args graph_args;
+
+    simpler_task_args_reset(&graph_args);
+    simpler_task_args_add_inout(&graph_args, &all);
+    simpler_task_args_add_scalar(&graph_args, SIMPLER_SCALAR(job->ns));
+    (void)simpler_orch_submit_graph(orch, graph, &graph_args, &config, sizeof(config));
+}
+
+#else
+
+static void orchestrate(struct simpler_orch *orch, const struct simpler_orch_args *args)
+{
+    submit(orch, args->user);
+}
+
+#endif
+
 static int run(const char *shape, uint64_t ns)
 {
+#ifdef BENCH_REPLAY
+    static const char *const names[] = {"empty", "own", "chain", "wave", "tree", "metg"};
+    const char *name = NULL;
+    /* Its address is part of the graph's configuration. */
+    for (int i = 0; i < 6; i++)
+        name = strcmp(names[i], shape) == 0 ? names[i] : name;
+    if (name == NULL)
+        return 0;
+    shape = name;
+#endif
     struct job job = {shape, ns};
     struct simpler_orch_args args = {NULL, 0, 0, NULL, &job};
     struct simpler_call_config config = SIMPLER_CALL_CONFIG_INIT;
@@ -218,6 +269,11 @@ static int run(const char *shape, uint64_t ns)
                                                                    : 4096;
         config.runtime_env.ring_dep_pool[r] = 65536;
     }
+#ifdef BENCH_REPLAY
+    config.runtime = "host_build_graph";
+    config.runtime_env.ring_task_window[0] = 1u << 19;
+    config.runtime_env.tensormap = 1u << 20;
+#endif
     return simpler_worker_run(worker, handle, &args, &config, NULL) == 0;
 }
 

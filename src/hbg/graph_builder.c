@@ -236,7 +236,7 @@ void simpler_hbg_builder_finish_node(struct simpler_hbg_builder *b, uint32_t fun
         .first_word = (uint32_t)words_from,
         .func_id = (uint16_t)func_id,
         .tensor_count = (uint8_t)tensor_count,
-        .scalars = (uint8_t)scalars,
+        .scalars = (uint8_t)(scalars | (func_id >= SIMPLER_HBG_FUNC_GRAPH ? SIMPLER_HBG_RARE : 0)),
     };
     sort_edges(&b->edge[b->first_edge], b->edge_count - b->first_edge);
     b->site[n] = (struct simpler_hbg_site){file, line};

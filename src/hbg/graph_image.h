@@ -29,13 +29,14 @@
 #define SIMPLER_HBG_FUNC_GRAPH 0xfffeu /* a recorded graph; words[first_word] is its number */
 
 #define SIMPLER_HBG_SCALARS 0x1fu
+#define SIMPLER_HBG_RARE    0x40u /* no plain call of a kernel */
 #define SIMPLER_HBG_BOUND   0x20u /* two words more: for each scalar 0, or 1 + its binding */
 
 struct simpler_hbg_node {
     uint32_t first_word;
     uint16_t func_id;
     uint8_t tensor_count;
-    uint8_t scalars; /* number | SIMPLER_HBG_BOUND */
+    uint8_t scalars; /* number | SIMPLER_HBG_BOUND | SIMPLER_HBG_RARE */
 };
 
 /* A tensor apart from where it lies: addr and owner are relative to the base. */

@@ -55,7 +55,7 @@ static int ensure_memory(struct simpler_hbg_device *device, const struct simpler
 static uint64_t sum_of(const struct simpler_hbg_device *device, size_t offset)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < SIMPLER_HBG_MAX_THREADS; i++) {
+    for (uint32_t i = 0; i < device->most_threads; i++) {
         const char *counts = (const char *)&device->counts[i];
         sum += atomic_load_explicit((const _Atomic uint64_t *)(const void *)(counts + offset),
                                     memory_order_relaxed);

@@ -128,6 +128,8 @@ struct simpler_hbg_device {
 
     struct simpler_hbg_thread *threads;
     uint32_t thread_count;
+    uint32_t most_threads; /* since the device was opened: so many counts are in use */
+    uint32_t parallel;     /* threads that can run at once */
     uint64_t spin_ticks;
     bool spin_allowed;
     uint32_t caller_rest;
@@ -136,7 +138,7 @@ struct simpler_hbg_device {
     /* Why the run is to stop: 0, minus a code or SIMPLER_E*; first writer wins. */
     _Alignas(SIMPLER_CACHE_LINE) _Atomic int32_t stop;
     /* 1: something failed or is to stop; every task looks first.  Set before W2 or by stop. */
-    _Atomic int32_t attention;
+    _Atomic uint32_t attention;
     _Atomic uint32_t handover_ns;
     _Atomic bool closing;
     /*

@@ -42,9 +42,8 @@ static int copy_graph(struct simpler_hbg_device *device)
 
 static struct simpler_hbg_costs costs_of(const struct simpler_hbg_device *device)
 {
-    uint32_t cpus = simpler_platform_usable_cpus();
     struct simpler_hbg_costs costs = {
-        .threads = device->thread_count < cpus ? device->thread_count : cpus,
+        .threads = device->parallel,
         .handover_ns = atomic_load_explicit(&device->handover_ns, memory_order_relaxed),
         .kernel_ns = device->estimates->ns,
     };

@@ -168,8 +168,13 @@ static int start_threads(struct simpler_hbg_device *device, const struct simpler
     device->threads = simpler_alloc_aligned(run->thread_count, sizeof(*device->threads));
     if (device->threads == NULL)
         return SIMPLER_ENOMEM;
+    uint32_t cpus = simpler_platform_usable_cpus();
+
     device->thread_count = run->thread_count;
-    device->spin_allowed = run->thread_count <= simpler_platform_usable_cpus();
+    if (device->thread_count > device->most_threads)
+        device->most_threads = device->thread_count;
+    device->parallel = run->thread_count < cpus ? run->thread_count : cpus;
+    device->spin_allowed = run->thread_count <= cpus;
     device->spin_ticks = simpler_clock_ns_to_ticks(
         device->spin_allowed ? SIMPLER_PARK_COST_NS : SIMPLER_OVERSUBSCRIBED_NS);
     for (uint32_t i = 0; i < device->thread_count; i++)

@@ -33,31 +33,42 @@ static SIMPLER_NOINLINE void load_view(struct simpler_hbg_thread *thread,
     thread->view_key[i] = (uint64_t)part->serial << 32 | index;
 }
 
+/* The scalars behind @tensors; a bound one has the value of this call. */
+static SIMPLER_NOINLINE void fill_bound(struct simpler_hbg_thread *thread,
+                                        const struct simpler_hbg_part *part, const uint64_t *w,
+                                        uint32_t tensors, uint32_t scalars)
+{
+    const uint8_t *bindings = (const uint8_t *)(w + scalars);
+
+    for (uint32_t k = 0; k < scalars; k++) {
+        if (bindings[k] != 0)
+            thread->args[tensors + k] = (int64_t)part->scalars[bindings[k] - 1];
+    }
+}
+
+/* @w: the task's words; @serial: of the part, in the high half. */
 SIMPLER_INLINE void fill_args(struct simpler_hbg_thread *thread,
                               const struct simpler_hbg_part *part,
-                              const struct simpler_hbg_node *node, const uint64_t *words)
+                              const struct simpler_hbg_node *node, const uint64_t *w,
+                              uint64_t serial)
 {
-    const uint64_t *w = words + node->first_word;
-    uint32_t tensors = node->tensor_count, scalars = node->scalars & SIMPLER_HBG_SCALARS;
-    uint64_t serial = (uint64_t)part->serial << 32;
+    uint32_t tensors = node->tensor_count, flags = node->scalars;
 
     for (uint32_t i = 0; i < tensors; i++) {
-        uint32_t view = (uint32_t)(w[i] >> SIMPLER_HBG_DISTANCE_BITS);
-        if (SIMPLER_UNLIKELY(thread->view_key[i] != (serial | view)))
-            load_view(thread, part, i, view);
-        thread->scratch[i].start_offset = thread->view_start[i] + (uint32_t)w[i];
+        uint64_t word = w[i];
+        if (SIMPLER_UNLIKELY(thread->view_key[i] != (serial | word >> SIMPLER_HBG_DISTANCE_BITS)))
+            load_view(thread, part, i, (uint32_t)(word >> SIMPLER_HBG_DISTANCE_BITS));
+        thread->scratch[i].start_offset = thread->view_start[i] + (uint32_t)word;
         thread->args[i] = (int64_t)(uintptr_t)&thread->scratch[i];
     }
-    w += tensors;
-    for (uint32_t k = 0; k < scalars; k++)
-        thread->args[tensors + k] = (int64_t)w[k];
-    if (SIMPLER_UNLIKELY((node->scalars & SIMPLER_HBG_BOUND) != 0)) {
-        const uint8_t *bindings = (const uint8_t *)(w + scalars);
-        for (uint32_t k = 0; k < scalars; k++) {
-            if (bindings[k] != 0)
-                thread->args[tensors + k] = (int64_t)part->scalars[bindings[k] - 1];
-        }
+    if (flags != 0) {
+        uint32_t scalars = flags & SIMPLER_HBG_SCALARS;
+        for (uint32_t k = 0; k < scalars; k++)
+            thread->args[tensors + k] = (int64_t)w[tensors + k];
+        if (SIMPLER_UNLIKELY((flags & SIMPLER_HBG_BOUND) != 0))
+            fill_bound(thread, part, w + tensors, tensors, scalars);
     }
+    /* The array is the kernel's own until it returns: the one before may have used it. */
     thread->args[SIMPLER_KERNEL_LOCAL_CONTEXT] = (int64_t)(uintptr_t)&thread->local;
     thread->args[SIMPLER_KERNEL_GLOBAL_CONTEXT] = (int64_t)(uintptr_t)&thread->global;
 }
@@ -73,12 +84,13 @@ static SIMPLER_NOINLINE int run_timed(struct simpler_hbg_thread *thread, uint32_
     return status;
 }
 
-SIMPLER_INLINE int run_kernel(struct simpler_hbg_thread *thread, uint32_t func_id)
+SIMPLER_INLINE int run_kernel(struct simpler_hbg_thread *thread,
+                              const struct simpler_kernel *const *kernels, uint32_t func_id)
 {
     if (SIMPLER_UNLIKELY(thread->timing == 0))
         return run_timed(thread, func_id);
     thread->timing--;
-    return thread->device->kernels[func_id]->fn(thread->args);
+    return kernels[func_id]->fn(thread->args);
 }
 
 SIMPLER_INLINE void add_count(_Atomic uint64_t *count, uint64_t n)
@@ -175,12 +187,13 @@ static void run_one(struct simpler_hbg_thread *thread, struct simpler_hbg_part *
     if (node->func_id == SIMPLER_HBG_FUNC_DUMMY ||
         atomic_load_explicit(&device->stop, memory_order_relaxed) != 0)
         return;
-    fill_args(thread, part, node, simpler_hbg_words(part->image));
+    fill_args(thread, part, node, simpler_hbg_words(part->image) + node->first_word,
+              (uint64_t)part->serial << 32);
 #if SIMPLER_DFX
     if (device->dump_level != 0)
         capture(thread, part, number, DUMP_ARGS_STAGE_BEFORE);
 #endif
-    int status = run_kernel(thread, node->func_id);
+    int status = run_kernel(thread, device->kernels, node->func_id);
 #if SIMPLER_DFX
     if (device->dump_level != 0)
         capture(thread, part, number, DUMP_ARGS_STAGE_AFTER);
@@ -191,29 +204,45 @@ static void run_one(struct simpler_hbg_thread *thread, struct simpler_hbg_part *
         add_count(&thread->counts->run, 1);
 }
 
+/* Tasks with nothing rare about them, from @i on; the first that is another one, or @end. */
+static uint32_t run_plain(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
+                          uint32_t i, uint32_t end)
+{
+    struct simpler_hbg_device *device = thread->device;
+    const struct simpler_kernel *const *kernels = device->kernels;
+    const struct simpler_hbg_node *nodes = simpler_hbg_nodes(part->image);
+    const uint64_t *words = simpler_hbg_words(part->image);
+    uint64_t serial = (uint64_t)part->serial << 32;
+    uint32_t first = i;
+    int status = 0;
+
+    for (; i < end; i++) {
+        const struct simpler_hbg_node *node = &nodes[i];
+        if (SIMPLER_UNLIKELY((atomic_load_explicit(&device->attention, memory_order_relaxed) |
+                              (node->scalars & SIMPLER_HBG_RARE)) != 0))
+            break;
+        fill_args(thread, part, node, words + node->first_word, serial);
+        status = run_kernel(thread, kernels, node->func_id);
+        if (SIMPLER_UNLIKELY(status != 0))
+            break;
+    }
+    add_count(&thread->counts->run, i - first);
+    if (SIMPLER_LIKELY(status == 0))
+        return i;
+    note_failure(thread, part, i, status);
+    return i + 1;
+}
+
 void simpler_hbg_run_tasks(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
                            uint32_t first, uint32_t end)
 {
-    struct simpler_hbg_device *device = thread->device;
-    const struct simpler_hbg_node *nodes = simpler_hbg_nodes(part->image);
-    const uint64_t *words = simpler_hbg_words(part->image);
-    uint64_t run = 0;
+    bool plain = thread->device->dump_level == 0 && !part->poisoned;
 
-    for (uint32_t i = first; i < end; i++) {
-        const struct simpler_hbg_node *node = &nodes[i];
-        if (SIMPLER_UNLIKELY(atomic_load_explicit(&device->attention, memory_order_relaxed) != 0 ||
-                             device->dump_level != 0 || node->func_id == SIMPLER_HBG_FUNC_DUMMY ||
-                             part->poisoned)) {
-            run_one(thread, part, i);
-            continue;
-        }
-        fill_args(thread, part, node, words);
-        int status = run_kernel(thread, node->func_id);
-        if (SIMPLER_UNLIKELY(status != 0))
-            note_failure(thread, part, i, status);
-        else
-            run++;
+    for (uint32_t i = first; i < end;) {
+        if (plain)
+            i = run_plain(thread, part, i, end);
+        if (i < end)
+            run_one(thread, part, i++);
     }
-    add_count(&thread->counts->run, run);
     add_count(&thread->counts->completed, end - first);
 }
