@@ -80,7 +80,7 @@ for folder, _, files in os.walk(os.path.join(root, "src")):
         if relative.startswith("src/platform/"):
             continue
         for number, line in enumerate(open(path, encoding="utf-8"), 1):
-            if re.search(r'"(a2a3|a5)|\ba2a3sim\b|\ba5sim\b', line):
+            if re.search(r'\b(a2a3|a5)(sim)?\b|"cpu"', line):
                 faults.append(f"{relative}:{number}: names a platform")
 
 for fault in faults:
