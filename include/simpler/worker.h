@@ -226,6 +226,8 @@ SIMPLER_API int simpler_worker_register(struct simpler_worker *worker,
  *                            an earlier run is about to write it
  * @retval SIMPLER_EBUSY      (collect_across_runs) with scope stats, while the end of an earlier
  *                            run with scope stats is not proved
+ * @retval SIMPLER_EBUSY      an earlier run hung and has left a kernel behind, see
+ *                            simpler_worker_quiesce
  * @retval SIMPLER_ENOMEM, SIMPLER_ETHREAD
  *
  * Blocks: until the run has ended, and before it those that were admitted earlier.
@@ -286,12 +288,19 @@ SIMPLER_API void simpler_run_cancel(struct simpler_run *run);
 SIMPLER_API void simpler_run_release(struct simpler_run *run);
 
 /**
- * Wait until no run that is admitted now is left.
+ * Wait until no run that is admitted now is left, and nothing that one has left behind.
  *
- * @param timeout_ns  UINT64_MAX: no limit
- * @retval 0                  they have all ended
- * @retval SIMPLER_ETIMEDOUT  not yet
+ * A run that makes no progress for the scheduler's budget (SIMPLER_SCHEDULER_TIMEOUT_MS,
+ * 20 s) ends with minus SIMPLER_CODE_SCHEDULER_TIMEOUT even if a kernel never returns.  Such
+ * a kernel keeps its thread, and the device is busy: a run answers SIMPLER_EBUSY, and
+ * the caller keeps the hung run's arguments and tensors until this function returns 0 or
+ * the process ends.  A worker that is closed before keeps its memory.
+ *
+ * @param timeout_ns  0 looks only; UINT64_MAX: no limit
+ * @retval 0                  they have all ended, the device is free
+ * @retval SIMPLER_ETIMEDOUT  not yet: a run, a kernel or an orchestration has not come back
  * @retval SIMPLER_ECANCELED  the worker closes
+ * @retval SIMPLER_EINVAL     worker is NULL
  */
 SIMPLER_API int simpler_worker_quiesce(struct simpler_worker *worker, uint64_t timeout_ns);
 
@@ -318,8 +327,15 @@ SIMPLER_API int simpler_worker_flush_diagnostics(struct simpler_worker *worker,
                                                  uint64_t timeout_ns);
 
 /**
+ * Writes to the log what the current run is doing: the kernels that run, the oldest
+ * unfinished task.  The run goes on.  Also from a signal handler.
+ */
+SIMPLER_API void simpler_worker_report(struct simpler_worker *worker);
+
+/**
  * Ends the run whose turn it is with SIMPLER_ECANCELED; running kernels finish.
- * Without an admitted run it does nothing.
+ * One that lets the run wait for more than 5 s, or the scheduler's budget, is left
+ * behind as in a hang.  Without an admitted run it does nothing.
  */
 SIMPLER_API void simpler_worker_cancel(struct simpler_worker *worker);
 

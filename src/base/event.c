@@ -59,14 +59,19 @@ void simpler_event_cancel(struct simpler_event *event)
     atomic_fetch_sub_explicit(&event->waiters, 1, memory_order_seq_cst);
 }
 
-void simpler_event_wait(struct simpler_event *event, uint32_t seen, uint64_t timeout_ns)
+void simpler_event_sleep(struct simpler_event *event, uint32_t seen, uint64_t timeout_ns)
 {
     struct timespec ts = {(time_t)(timeout_ns / 1000000000u), (long)(timeout_ns % 1000000000u)};
 
-    SIMPLER_TESTPOINT(PARK_BEFORE_WAIT);
     /* The kernel compares epoch with seen; any return is followed by a new look. */
     (void)syscall(SYS_futex, &event->epoch, FUTEX_WAIT_PRIVATE, seen,
                   timeout_ns == UINT64_MAX ? NULL : &ts, NULL, 0);
+}
+
+void simpler_event_wait(struct simpler_event *event, uint32_t seen, uint64_t timeout_ns)
+{
+    SIMPLER_TESTPOINT(PARK_BEFORE_WAIT);
+    simpler_event_sleep(event, seen, timeout_ns);
     simpler_event_cancel(event);
 }
 

@@ -43,6 +43,13 @@ uint32_t simpler_event_prepare(struct simpler_event *event);
 void simpler_event_cancel(struct simpler_event *event);
 /* Sleeps until a notify after @seen was read, or @timeout_ns (UINT64_MAX: no limit). */
 void simpler_event_wait(struct simpler_event *event, uint32_t seen, uint64_t timeout_ns);
+/* Sleeps like a waiter whom no notify wakes, only simpler_event_wake; @seen from
+ * simpler_event_epoch. */
+void simpler_event_sleep(struct simpler_event *event, uint32_t seen, uint64_t timeout_ns);
+SIMPLER_INLINE uint32_t simpler_event_epoch(struct simpler_event *event)
+{
+    return atomic_load_explicit(&event->epoch, memory_order_acquire);
+}
 /* The slow part of a notify: wakes up to @count waiters. */
 void simpler_event_wake(struct simpler_event *event, uint32_t count);
 

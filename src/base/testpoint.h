@@ -30,6 +30,12 @@
     X(QUEUE_BEFORE_TAKE)         \
     X(QUEUE_BEFORE_PUBLISH)      \
     X(DROP_EDGE)                 \
+    X(MAKE_CYCLE)                \
+    X(KERNEL_ASKED)              \
+    X(KERNEL_BEFORE_LEAVE)       \
+    X(REVOKE_AFTER_ASK)          \
+    X(MONITOR_BEFORE_CLAIM)      \
+    X(PARTIAL_BEFORE_CAPTURE)    \
     X(SCOPE_TASKS)               \
     X(GROUP_BEFORE_ARRIVE)       \
     X(SPREAD_BEFORE_TAKE)        \

@@ -19,6 +19,9 @@
 #include "host/runtimes.h"
 
 #define PROGRESS_INTERVAL_NS 250000000u
+/* Cold work before the no-progress clock starts: registration, loading, handshake. */
+#define ARMING_GUARD_NS 1500000000u
+#define MAX_TIMEOUT_NS  ((uint64_t)1 << 60)
 
 const struct simpler_config_size simpler_config_sizes[SIMPLER_CONFIG_SIZES] = {
     {
@@ -279,4 +282,49 @@ int simpler_config_resolve(const struct simpler_platform *platform,
         c.progress_interval_ns = PROGRESS_INTERVAL_NS;
     *out = c;
     return 0;
+}
+
+static uint64_t read_timeout(const char *name, uint64_t unit_ns, uint64_t default_ns, bool warn)
+{
+    const char *text = getenv(name);
+    uint64_t value, ns;
+
+    if (text == NULL || text[0] == '\0')
+        return default_ns;
+    if (simpler_text_parse_u64(text, &value) && value != 0 &&
+        !__builtin_mul_overflow(value, unit_ns, &ns) && ns <= MAX_TIMEOUT_NS)
+        return ns;
+    if (warn)
+        SIMPLER_WARN("environment variable %s is ignored: '%.60s' is not a number above 0", name,
+                     text);
+    return default_ns;
+}
+
+/* The device must declare the hang before the hardware reaps it, and that before the host. */
+static bool is_ordered(const struct simpler_config_timeouts *t)
+{
+    return t->scheduler_ns < t->op_execute_ns && t->op_execute_ns < t->stream_sync_ns &&
+           t->stream_sync_ns >= t->scheduler_ns + ARMING_GUARD_NS;
+}
+
+void simpler_config_read_timeouts(bool onboard, struct simpler_config_timeouts *out, bool warn)
+{
+    static const struct simpler_config_timeouts defaults = {20000000000u, 45000000000u,
+                                                            50000000000u};
+
+    out->scheduler_ns =
+        read_timeout("SIMPLER_SCHEDULER_TIMEOUT_MS", 1000000, defaults.scheduler_ns, warn);
+    out->op_execute_ns =
+        read_timeout("SIMPLER_OP_EXECUTE_TIMEOUT_US", 1000, defaults.op_execute_ns, warn);
+    out->stream_sync_ns =
+        read_timeout("SIMPLER_STREAM_SYNC_TIMEOUT_MS", 1000000, defaults.stream_sync_ns, warn);
+    if (!onboard || is_ordered(out))
+        return;
+    if (warn)
+        SIMPLER_WARN("the time-outs of the environment are ignored: scheduler (%" PRIu64
+                     " ms) < op execute (%" PRIu64 " ms) < stream sync (%" PRIu64
+                     " ms) must hold, and stream sync must be 1500 ms above the scheduler's",
+                     out->scheduler_ns / 1000000, out->op_execute_ns / 1000000,
+                     out->stream_sync_ns / 1000000);
+    *out = defaults;
 }

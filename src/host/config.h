@@ -48,6 +48,22 @@ int simpler_config_parse(const struct simpler_config_size *size, const char *tex
 /* Sizes that the environment sets, else 0; if wished one warning for each bad variable. */
 void simpler_config_read_environment(struct simpler_runtime_env *out, bool warn);
 
+/* The three budgets of a run that makes no progress, each detected by who stands behind it. */
+struct simpler_config_timeouts {
+    uint64_t scheduler_ns;   /* the device declares the hang: 20 s */
+    uint64_t op_execute_ns;  /* the hardware reaps the operation: 45 s */
+    uint64_t stream_sync_ns; /* the host gives up: 50 s */
+};
+
+/*
+ * Defaults, and over them SIMPLER_SCHEDULER_TIMEOUT_MS, SIMPLER_OP_EXECUTE_TIMEOUT_US and
+ * SIMPLER_STREAM_SYNC_TIMEOUT_MS.  A value that is no number above 0 is ignored with
+ * a warning.  @onboard: scheduler < op-execute < stream-sync must hold, and
+ * stream-sync must cover the scheduler's budget and 1.5 s more; else all three are
+ * ignored.  A simulator has the scheduler's budget alone, and no order.
+ */
+void simpler_config_read_timeouts(bool onboard, struct simpler_config_timeouts *out, bool warn);
+
 /*
  * The config of a run, no zeros left but deadline_ns, check_hazards and exec.
  * SIMPLER_EINVAL: @message names field, value and what is legal; @out unchanged.

@@ -9,9 +9,6 @@
 #include "collect/scope_stats/scope_stats_collector.h"
 #include "host/runtimes.h"
 
-/* 256 device threads and 108 cores fit. */
-#define MAX_LANES 512u
-
 int simpler_diagnostics_init(struct simpler_diagnostics *diagnostics,
                              const struct simpler_worker_config *config)
 {
@@ -148,7 +145,7 @@ static int ensure_args_dump(struct simpler_diagnostics *diagnostics, uint32_t la
         .budget = &diagnostics->exports.dump_budget,
     };
 
-    if (lanes > MAX_LANES)
+    if (lanes > SIMPLER_DIAGNOSTICS_LANES)
         return SIMPLER_EOVERFLOW;
     if (diagnostics->args_dump != NULL &&
         simpler_args_dump_collector_lanes(diagnostics->args_dump) >= lanes)
@@ -219,14 +216,18 @@ static void retain_scope_stats(struct simpler_diagnostics *diagnostics, enum sim
         atomic_store_explicit(&diagnostics->held_scope_stats, run_epoch, memory_order_relaxed);
 }
 
-static void settle_scope_stats(struct simpler_diagnostics *diagnostics, uint32_t run_epoch,
-                               struct simpler_export *claimed,
+_Static_assert((int)SIMPLER_DEVICE_LANE_COMPLETE == (int)SIMPLER_LANE_COMPLETE &&
+                   (int)SIMPLER_DEVICE_LANE_STOPPED == (int)SIMPLER_LANE_STOPPED &&
+                   (int)SIMPLER_DEVICE_LANE_UNPROVED == (int)SIMPLER_LANE_UNPROVED,
+               "a runtime's ends are the framework's");
+
+/* @end: of the orchestrator's lane. */
+static void settle_scope_stats(struct simpler_diagnostics *diagnostics, enum simpler_lane_end end,
+                               uint32_t run_epoch, struct simpler_export *claimed,
                                struct simpler_scope_stats_result *out)
 {
-    const enum simpler_lane_end end = SIMPLER_LANE_COMPLETE;
     struct scope_stats_outcome o;
 
-    /* simpler_device_execute returns when the orchestrator has left its entry. */
     (void)simpler_scope_stats_collector_settle(diagnostics->scope_stats, end, &o);
     if (claimed != NULL)
         retain_scope_stats(diagnostics, end, run_epoch, &o, claimed);
@@ -259,20 +260,18 @@ static void retain_args_dump(struct simpler_diagnostics *diagnostics,
         atomic_store_explicit(&diagnostics->held_args_dump, run_epoch, memory_order_relaxed);
 }
 
-/*
- * When simpler_device_execute returns, every task of the run is done or the
- * threads are joined: nobody captures any more, every lane is complete.
- */
-static void settle_args_dump(struct simpler_diagnostics *diagnostics, uint32_t run_epoch,
+static void settle_args_dump(struct simpler_diagnostics *diagnostics,
+                             const enum simpler_device_lane_end *device_ends, uint32_t run_epoch,
                              struct simpler_export *claimed, struct simpler_args_dump_result *out)
 {
-    static const enum simpler_lane_end complete[MAX_LANES]; /* zero is SIMPLER_LANE_COMPLETE */
+    enum simpler_lane_end ends[SIMPLER_DIAGNOSTICS_LANES];
     struct args_dump_outcome o;
 
-    _Static_assert(SIMPLER_LANE_COMPLETE == 0, "zeroed is complete");
-    (void)simpler_args_dump_collector_settle(diagnostics->args_dump, complete, &o);
+    for (uint32_t l = 0; l < SIMPLER_DIAGNOSTICS_LANES; l++)
+        ends[l] = (enum simpler_lane_end)device_ends[l];
+    (void)simpler_args_dump_collector_settle(diagnostics->args_dump, ends, &o);
     if (claimed != NULL)
-        retain_args_dump(diagnostics, complete, run_epoch, &o, claimed);
+        retain_args_dump(diagnostics, ends, run_epoch, &o, claimed);
     out->status = o.status;
     out->has_manifest = o.has_manifest;
     out->pending = o.is_retained;
@@ -292,11 +291,23 @@ static void settle_args_dump(struct simpler_diagnostics *diagnostics, uint32_t r
 
 void simpler_diagnostics_settle(struct simpler_diagnostics *diagnostics,
                                 const struct simpler_device_run *run,
+                                const enum simpler_device_lane_end *ends,
                                 struct simpler_export *claimed, struct simpler_run_result *result)
 {
     if ((run->enable_profiling_flag & SIMPLER_PROFILING_SCOPE_STATS) != 0)
-        settle_scope_stats(diagnostics, run->run_epoch, claimed, &result->scope_stats);
+        settle_scope_stats(diagnostics, (enum simpler_lane_end)ends[run->thread_count - 1],
+                           run->run_epoch, claimed, &result->scope_stats);
     if ((run->enable_profiling_flag & SIMPLER_PROFILING_DUMP_ARGS) != 0)
-        settle_args_dump(diagnostics, run->run_epoch, claimed, &result->args_dump);
+        settle_args_dump(diagnostics, ends, run->run_epoch, claimed, &result->args_dump);
     simpler_exports_hand_over(claimed);
+}
+
+void simpler_diagnostics_prove_late(struct simpler_diagnostics *diagnostics)
+{
+    if (diagnostics->scope_stats != NULL)
+        simpler_scope_stats_collector_prove_late(diagnostics->scope_stats);
+    if (diagnostics->args_dump != NULL)
+        simpler_args_dump_collector_prove_late(diagnostics->args_dump);
+    atomic_store_explicit(&diagnostics->held_scope_stats, 0, memory_order_relaxed);
+    atomic_store_explicit(&diagnostics->held_args_dump, 0, memory_order_relaxed);
 }

@@ -58,9 +58,17 @@ int simpler_diagnostics_admit(struct simpler_diagnostics *diagnostics, const cha
                               const struct simpler_export *claimed, struct simpler_device_run *run,
                               struct simpler_run_result *result);
 
-/* After it: collects, finishes the files, fills @result. */
+/* 256 device threads, 108 cores and the monitor fit. */
+#define SIMPLER_DIAGNOSTICS_LANES 512u
+
+/* After it: collects, finishes the files, fills @result.  @ends: one a lane of the run, the
+ * rest complete. */
 void simpler_diagnostics_settle(struct simpler_diagnostics *diagnostics,
                                 const struct simpler_device_run *run,
+                                const enum simpler_device_lane_end *ends,
                                 struct simpler_export *claimed, struct simpler_run_result *result);
+
+/* Every thread of the last, hung run has come back after all. */
+void simpler_diagnostics_prove_late(struct simpler_diagnostics *diagnostics);
 
 #endif

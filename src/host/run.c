@@ -8,6 +8,32 @@
 #include "host/run_request.h"
 #include "host/worker_state.h"
 
+static int refuse_hung(const char *why, struct simpler_run_result *out)
+{
+    (void)snprintf(out->message, sizeof(out->message),
+                   "an earlier run hung and keeps the device busy: %s; "
+                   "simpler_worker_quiesce waits for it",
+                   why);
+    return SIMPLER_EBUSY;
+}
+
+static const enum simpler_device_lane_end all_complete[SIMPLER_DIAGNOSTICS_LANES];
+_Static_assert(SIMPLER_DEVICE_LANE_COMPLETE == 0, "zeroed is complete");
+
+/* A run that failed may have hung: each lane is asked how it ended. */
+static void settle_failed(struct simpler_worker *worker, const struct simpler_device_run *run,
+                          struct simpler_export *claimed, struct simpler_run_result *out)
+{
+    const struct simpler_runtime *runtime = simpler_runtimes[run->runtime];
+    enum simpler_device_lane_end ends[SIMPLER_DIAGNOSTICS_LANES] = {0};
+    uint32_t lanes = simpler_device_lanes(run);
+
+    for (uint32_t l = 0; l < lanes && l < SIMPLER_DIAGNOSTICS_LANES; l++)
+        ends[l] = runtime->lane_end(worker->devices[run->runtime], l);
+    simpler_worker_state_note_failed(worker);
+    simpler_diagnostics_settle(&worker->diagnostics, run, ends, claimed, out);
+}
+
 static void log_sizes(const struct simpler_device_run *run)
 {
     const struct simpler_runtime_env *env = &run->env;
@@ -30,10 +56,13 @@ static int execute(struct simpler_worker *worker, struct simpler_run *run)
 {
     struct simpler_run_result *out = run->result;
     uint32_t runtime = run->device.runtime;
+    const char *why = "";
 
     /* acquire, pairs with cancel's release. */
     if (atomic_load_explicit(&run->canceled, memory_order_acquire))
         return refuse_canceled(out);
+    if (simpler_worker_state_settle(worker, 0, &why) != 0)
+        return refuse_hung(why, out);
     log_sizes(&run->device);
     atomic_store_explicit(&worker->runtime, runtime, memory_order_relaxed);
     run->device.run_epoch = ++worker->run_count;
@@ -42,7 +71,11 @@ static int execute(struct simpler_worker *worker, struct simpler_run *run)
     if (rc != 0)
         return rc;
     rc = simpler_runtimes[runtime]->execute(worker->devices[runtime], &run->device, out);
-    simpler_diagnostics_settle(&worker->diagnostics, &run->device, run->claimed, out);
+    if (rc == 0 || simpler_runtimes[runtime]->lane_end == NULL)
+        simpler_diagnostics_settle(&worker->diagnostics, &run->device, all_complete, run->claimed,
+                                   out);
+    else
+        settle_failed(worker, &run->device, run->claimed, out);
     run->claimed = NULL;
     return rc;
 }

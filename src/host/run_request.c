@@ -68,6 +68,7 @@ static int resolve(struct simpler_worker *worker, const char *name,
     run->exec = resolved.exec;
     run->check_hazards = resolved.check_hazards != 0;
     run->deadline_ns = resolved.deadline_ns;
+    run->scheduler_timeout_ns = worker->timeouts.scheduler_ns;
     run->env = resolved.runtime_env;
     run->progress = resolved.progress;
     run->progress_user = resolved.progress_user;

@@ -132,6 +132,7 @@ int simpler_worker_open(const struct simpler_worker_config *config, struct simpl
         return SIMPLER_ENOMEM;
     }
     (void)pthread_mutex_init(&worker->runner_lock, NULL);
+    (void)pthread_mutex_init(&worker->hang_lock, NULL);
     worker->platform = platform;
     worker->device_id = config->device_id;
     worker->diagnostics.transport = platform->transport;
@@ -143,6 +144,8 @@ int simpler_worker_open(const struct simpler_worker_config *config, struct simpl
         return rc;
     }
     simpler_config_read_environment(&worker->environment, true);
+    /* Every platform here is simulated. */
+    simpler_config_read_timeouts(false, &worker->timeouts, true);
     *out = worker;
     return 0;
 }
@@ -156,13 +159,19 @@ int simpler_worker_close(struct simpler_worker *worker)
     if (worker->runner_started)
         (void)pthread_join(worker->runner, NULL);
     simpler_run_queue_drop(worker->queue);
+    /* What a hung run may touch stays: the tensors, the callables, the regions. */
+    const char *why;
+    bool busy = simpler_worker_state_settle(worker, 0, &why) != 0;
     int rc = simpler_diagnostics_flush(&worker->diagnostics, UINT64_MAX);
     for (uint32_t i = 0; i < SIMPLER_RUNTIMES; i++)
         simpler_runtimes[i]->close(worker->devices[i]);
     simpler_diagnostics_fini(&worker->diagnostics);
+    if (busy)
+        return rc;
     simpler_device_memory_fini(&worker->memory);
     simpler_callable_table_fini(&worker->callables);
     (void)pthread_mutex_destroy(&worker->runner_lock);
+    (void)pthread_mutex_destroy(&worker->hang_lock);
     simpler_alloc_free(worker);
     return rc;
 }
@@ -185,15 +194,30 @@ void simpler_worker_cancel(struct simpler_worker *worker)
 
 int simpler_worker_quiesce(struct simpler_worker *worker, uint64_t timeout_ns)
 {
+    const char *why;
+
     if (worker == NULL) {
         SIMPLER_ERROR("quiesce: worker is NULL");
         return SIMPLER_EINVAL;
     }
     if (!simpler_run_queue_enter(worker->queue))
         return SIMPLER_ECANCELED;
-    bool ended = simpler_run_queue_wait_all(worker->queue, timeout_ns);
+    uint64_t start = simpler_clock_ns();
+    int rc = simpler_run_queue_wait_all(worker->queue, timeout_ns) ? 0 : SIMPLER_ETIMEDOUT;
+    uint64_t took = simpler_clock_ns() - start;
+    if (rc == 0)
+        rc = simpler_worker_state_settle(worker, took < timeout_ns ? timeout_ns - took : 0, &why);
     simpler_run_queue_leave(worker->queue);
-    return ended ? 0 : SIMPLER_ETIMEDOUT;
+    return rc;
+}
+
+void simpler_worker_report(struct simpler_worker *worker)
+{
+    if (worker == NULL)
+        return;
+    uint32_t runtime = atomic_load_explicit(&worker->runtime, memory_order_relaxed);
+    if (simpler_runtimes[runtime]->report != NULL)
+        simpler_runtimes[runtime]->report(worker->devices[runtime]);
 }
 
 /* The caller is inside the worker. */

@@ -441,6 +441,11 @@ void simpler_prof_session_prove_late(struct simpler_prof_session *session)
     session->may_free = true;
 }
 
+bool simpler_prof_session_may_free(const struct simpler_prof_session *session)
+{
+    return session->may_free;
+}
+
 void simpler_prof_session_beat(struct simpler_prof_session *session, uint32_t lane)
 {
     atomic_fetch_add_explicit(&session->beats[lane], 1, memory_order_relaxed);

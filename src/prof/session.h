@@ -95,6 +95,9 @@ int simpler_prof_session_admit(struct simpler_prof_session *session, uint32_t ru
 /* Whether @lane stored "last flush done" for the admitted run: its end is proved. */
 bool simpler_prof_session_flushed(struct simpler_prof_session *session, uint32_t lane);
 
+/* Whether device memory may be freed: no producer may still write. */
+bool simpler_prof_session_may_free(const struct simpler_prof_session *session);
+
 /*
  * The run's end; @ends has one entry a lane.  With proof: every published buffer
  * is collected, held buffers are recovered, the accounting is copied once;

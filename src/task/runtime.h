@@ -30,6 +30,7 @@ struct simpler_device_run {
     uint32_t exec;    /* enum simpler_exec */
     bool check_hazards;
     uint64_t deadline_ns;           /* 0: none */
+    uint64_t scheduler_timeout_ns;  /* time without progress after which the run is hung */
     uint32_t run_epoch;             /* number of the run on its worker, from 1 */
     uint32_t enable_profiling_flag; /* SIMPLER_PROFILING_* */
     uint64_t scope_stats_data_base; /* with that bit: the header that the host has made */
@@ -44,11 +45,18 @@ struct simpler_device_run {
     uint64_t progress_interval_ns;
 };
 
-/* Threads of such a run that may produce diagnostics; their lanes are 0 to this - 1. */
+/* Lanes of diagnostics of such a run: each thread and core has one, the monitor the last. */
 static inline uint32_t simpler_device_lanes(const struct simpler_device_run *run)
 {
-    return run->thread_count + (run->exec == SIMPLER_EXEC_THREADS ? 3 * run->cluster_count : 0);
+    return run->thread_count + (run->exec == SIMPLER_EXEC_THREADS ? 3 * run->cluster_count : 0) + 1;
 }
+
+/* How the thread of a lane ended: what may be read of what it has written. */
+enum simpler_device_lane_end {
+    SIMPLER_DEVICE_LANE_COMPLETE = 0, /* it has returned from its entry, or is none of a hung run */
+    SIMPLER_DEVICE_LANE_STOPPED = 1,  /* revoked inside a kernel: it writes nothing any more */
+    SIMPLER_DEVICE_LANE_UNPROVED = 2
+};
 
 /* @device is what open gave.  All members are required. */
 struct simpler_runtime {
@@ -71,6 +79,20 @@ struct simpler_runtime {
     void (*cancel)(void *device);
     /* Tasks done in the current or last run.  Any thread. */
     uint64_t (*progress)(const void *device);
+
+    /* The rest may be NULL: runs of this runtime always end by themselves. */
+
+    /* After execute has returned: how a lane of that run ended. */
+    enum simpler_device_lane_end (*lane_end)(const void *device, uint32_t lane);
+    /*
+     * Waits until a device that is busy with a hung run is free.  SIMPLER_ETIMEDOUT;
+     * *why then says in words what it is busy with, until the next call.  Between runs,
+     * one caller at a time.  A busy device that is closed stays in memory.
+     */
+    int (*quiesce)(void *device, uint64_t timeout_ns, const char **why);
+    /* A report of what runs and waits goes to the log, if something does.  Any thread, also
+     * from a signal handler. */
+    void (*report)(void *device);
 };
 
 /* Limits of simpler_runtime_env and its defaults, for config checks. */

@@ -2,7 +2,13 @@
 /* The args dump's hooks in this runtime; what is recorded is args_dump_task's matter. */
 #include "tmr/arg_capture.h"
 
+#include <string.h>
+
+#include "base/testpoint.h"
+#include "tmr/hang.h"
+#include "tmr/kernel_word.h"
 #include "tmr/launch.h"
+#include "tmr/tensor_pack.h"
 
 #if SIMPLER_DFX
 
@@ -61,9 +67,10 @@ static void take_lanes(const struct simpler_device *device,
     view->signature_count = widest->signature_count;
 }
 
-static void capture(struct simpler_thread *thread, uint32_t number, uint8_t stage)
+/* @lane: of the calling thread.  @args: as the task's kernel gets them. */
+static void capture(const struct simpler_device *device, uint32_t lane, uint32_t number,
+                    uint8_t stage, const int64_t *args)
 {
-    const struct simpler_device *device = thread->device;
     const struct simpler_task_slot *slot = &device->table.slot[number];
     const struct simpler_kernel *kernel = device->kernels[slot->func_id];
     struct dump_args_run run = {device->run->dump_data_base, device->run->run_epoch};
@@ -78,22 +85,69 @@ static void capture(struct simpler_thread *thread, uint32_t number, uint8_t stag
         .signature = kernel->signature,
         .signature_count = kernel->signature_count,
         .submit = &device->table.dump[number].submit,
-        .args = thread->args,
+        .args = args,
     };
 
     if (slot->shape == SIMPLER_SHAPE_LAUNCH)
         take_lanes(device, &device->table.launch[number], &view);
-    dump_args_task_capture(&run, thread->lane, &view, stage);
+    dump_args_task_capture(&run, lane, &view, stage);
+}
+
+/* The thread may wait for the host meanwhile. */
+static void capture_own(struct simpler_thread *thread, uint32_t number, uint8_t stage)
+{
+    atomic_store_explicit(&thread->counts.in_diagnostic, 1, memory_order_relaxed);
+    capture(thread->device, thread->lane, number, stage, thread->args);
+    atomic_store_explicit(&thread->counts.in_diagnostic, 0, memory_order_relaxed);
 }
 
 void simpler_arg_capture_before(struct simpler_thread *thread, uint32_t number)
 {
-    capture(thread, number, DUMP_ARGS_STAGE_BEFORE);
+    capture_own(thread, number, DUMP_ARGS_STAGE_BEFORE);
 }
 
 void simpler_arg_capture_after(struct simpler_thread *thread, uint32_t number)
 {
-    capture(thread, number, DUMP_ARGS_STAGE_AFTER);
+    /* Of a revoked thread the monitor has written what there was. */
+    if (!simpler_kernel_is_revoked(thread))
+        capture_own(thread, number, DUMP_ARGS_STAGE_AFTER);
+}
+
+static uint32_t monitor_lane(const struct simpler_device *device)
+{
+    return simpler_device_lanes(device->run) - 1;
+}
+
+/* The kernel may still write: such an entry may be torn. */
+static void capture_running(struct simpler_device *device, const struct simpler_thread *thread)
+{
+    struct simpler_tensor tensors[SIMPLER_MAX_TENSORS];
+    int64_t args[SIMPLER_MAX_TENSORS];
+    /* A run with a dump has no solo tasks without a slot. */
+    struct simpler_kernel_task task = simpler_kernel_word_task(thread->revoked_of);
+
+    uint32_t number = simpler_ring_slot(&device->orch.ring[task.ring], task.id);
+    struct simpler_line_cursor cursor = simpler_line_cursor_init(&device->table, number);
+    for (uint32_t i = 0; i < device->table.slot[number].tensor_count; i++) {
+        simpler_unpack_tensor(&cursor, &device->table, number, &tensors[i]);
+        args[i] = (int64_t)(uintptr_t)&tensors[i];
+    }
+    capture(device, monitor_lane(device), number, DUMP_ARGS_STAGE_AFTER, args);
+}
+
+void simpler_arg_capture_partial(struct simpler_device *device)
+{
+    /* The level that is latched may be read behind a revoked thread's word alone. */
+    if ((device->run->enable_profiling_flag & SIMPLER_PROFILING_DUMP_ARGS) == 0)
+        return;
+    SIMPLER_TESTPOINT(PARTIAL_BEFORE_CAPTURE);
+    for (uint32_t l = 0; l < simpler_hang_threads(device); l++) {
+        const struct simpler_thread *thread = simpler_hang_thread(device, l);
+        if (thread != NULL && thread->end == SIMPLER_DEVICE_LANE_STOPPED && device->dump_level != 0)
+            capture_running(device, thread);
+    }
+    struct dump_args_run run = {device->run->dump_data_base, device->run->run_epoch};
+    dump_args_flush(&run, monitor_lane(device));
 }
 
 #endif

@@ -20,6 +20,9 @@ void simpler_arg_capture_note_submit(struct simpler_orch *orch,
 void simpler_arg_capture_before(struct simpler_thread *thread, uint32_t number);
 void simpler_arg_capture_after(struct simpler_thread *thread, uint32_t number);
 
+/* The monitor's: what the outputs of tasks inside a kernel hold now, into its own lane. */
+void simpler_arg_capture_partial(struct simpler_device *device);
+
 SIMPLER_INLINE bool simpler_arg_capture_is_on(const struct simpler_device *device)
 {
     return SIMPLER_UNLIKELY(device->dump_level != 0);
@@ -44,6 +47,10 @@ SIMPLER_INLINE void simpler_arg_capture_finish(struct simpler_orch *orch)
 {
     (void)orch;
 }
+SIMPLER_INLINE void simpler_arg_capture_partial(struct simpler_device *device)
+{
+    (void)device;
+}
 SIMPLER_INLINE void simpler_arg_capture_before(struct simpler_thread *thread, uint32_t number)
 {
     (void)thread;
@@ -54,6 +61,9 @@ SIMPLER_INLINE void simpler_arg_capture_after(struct simpler_thread *thread, uin
     (void)thread;
     (void)number;
 }
+/* The monitor's: what the outputs of tasks inside a kernel hold now, into its own lane. */
+void simpler_arg_capture_partial(struct simpler_device *device);
+
 SIMPLER_INLINE bool simpler_arg_capture_is_on(const struct simpler_device *device)
 {
     (void)device;

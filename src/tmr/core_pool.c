@@ -9,6 +9,7 @@
 #include "base/testpoint.h"
 #include "tmr/cohort.h"
 #include "tmr/core_pool_state.h"
+#include "tmr/hang.h"
 #include "tmr/scheduler.h"
 
 void simpler_core_release(struct simpler_core *core)
@@ -92,6 +93,7 @@ static void *core_main(void *argument)
         if (atomic_load_explicit(&pool->waiting, memory_order_seq_cst))
             simpler_cohort_pump(&core->thread, pool);
     }
+    simpler_hang_exit(&core->thread);
     return NULL;
 }
 
@@ -116,6 +118,12 @@ static struct simpler_core *try_claim(struct simpler_core_pool *pool, uint32_t t
     return NULL;
 }
 
+static bool is_asked_out(const struct simpler_core_pool *pool)
+{
+    return atomic_load_explicit(&pool->closing, memory_order_acquire);
+}
+
+/* NULL when the threads are asked out: a hung core would be waited for for ever. */
 static struct simpler_core *claim(struct simpler_core_pool *pool, struct simpler_thread *thread,
                                   uint32_t type)
 {
@@ -126,7 +134,7 @@ static struct simpler_core *claim(struct simpler_core_pool *pool, struct simpler
         simpler_scheduler_expose(thread);
         uint32_t seen = simpler_event_prepare(&pool->freed[type]);
         core = try_claim(pool, type);
-        if (core != NULL) {
+        if (core != NULL || is_asked_out(pool)) {
             simpler_event_cancel(&pool->freed[type]);
             return core;
         }
@@ -136,8 +144,10 @@ static struct simpler_core *claim(struct simpler_core_pool *pool, struct simpler
 
 bool simpler_core_ensure_thread(struct simpler_core *core)
 {
-    if (core->started || core->broken)
-        return core->started;
+    if (atomic_load_explicit(&core->started, memory_order_relaxed))
+        return true;
+    if (core->broken)
+        return false;
     /* release: before it gets a task, and before it counts anything. */
     atomic_store_explicit(&core->pool->device->cores_active, true, memory_order_release);
     if (SIMPLER_FAILPOINT(THREAD_START) ||
@@ -146,7 +156,7 @@ bool simpler_core_ensure_thread(struct simpler_core *core)
         SIMPLER_WARN("no thread for core %u: its kernels run on schedulers", core->thread.index);
         return false;
     }
-    core->started = true;
+    atomic_store_explicit(&core->started, true, memory_order_release);
     return true;
 }
 
@@ -156,9 +166,10 @@ void simpler_core_pool_dispatch(struct simpler_core_pool *pool, struct simpler_t
     uint32_t type = pool->device->table.slot[number].shape;
     struct simpler_core *core = claim(pool, thread, type);
 
-    if (!simpler_core_ensure_thread(core)) {
+    if (core == NULL || !simpler_core_ensure_thread(core)) {
         simpler_scheduler_run_here(thread, number);
-        release_core(core);
+        if (core != NULL)
+            release_core(core);
         return;
     }
     atomic_store_explicit(&core->thread.counts.running, 1, memory_order_relaxed);
@@ -259,6 +270,49 @@ uint32_t simpler_core_pool_clusters(const struct simpler_core_pool *pool)
     return pool->aic_count;
 }
 
+uint32_t simpler_core_pool_count(const struct simpler_core_pool *pool)
+{
+    return pool->count;
+}
+
+struct simpler_thread *simpler_core_pool_thread(const struct simpler_core_pool *pool, uint32_t i)
+{
+    struct simpler_core *core = &pool->cores[i];
+    /* acquire: the thread's fields; a dispatcher starts it at any time of a run. */
+    return atomic_load_explicit(&core->started, memory_order_acquire) ? &core->thread : NULL;
+}
+
+uint32_t simpler_core_pool_mailbox(const struct simpler_core_pool *pool, uint32_t i)
+{
+    return atomic_load_explicit(&pool->cores[i].mailbox, memory_order_acquire);
+}
+
+uint32_t simpler_core_pool_overflow(const struct simpler_core_pool *pool)
+{
+    /* acquire, pairs with C3. */
+    return atomic_load_explicit(&pool->overflow, memory_order_acquire);
+}
+
+uint32_t simpler_core_pool_arrived(const struct simpler_core_pool *pool)
+{
+    /* acquire, pairs with C4. */
+    return atomic_load_explicit(&pool->arrived, memory_order_acquire);
+}
+
+uint32_t simpler_core_pool_first(const struct simpler_core_pool *pool)
+{
+    return pool->first;
+}
+
+void simpler_core_pool_ask_out(struct simpler_core_pool *pool)
+{
+    atomic_store_explicit(&pool->closing, true, memory_order_release);
+    for (uint32_t i = 0; i < pool->count; i++)
+        simpler_event_wake(&pool->cores[i].wake, 1);
+    simpler_event_wake(&pool->freed[SIMPLER_CORE_AIC], INT_MAX);
+    simpler_event_wake(&pool->freed[SIMPLER_CORE_AIV], INT_MAX);
+}
+
 void simpler_core_pool_close(struct simpler_core_pool *pool)
 {
     if (pool == NULL)
@@ -266,7 +320,7 @@ void simpler_core_pool_close(struct simpler_core_pool *pool)
     atomic_store_explicit(&pool->closing, true, memory_order_release);
     for (uint32_t i = 0; i < pool->count; i++) {
         struct simpler_core *core = &pool->cores[i];
-        if (!core->started)
+        if (!atomic_load_explicit(&core->started, memory_order_relaxed))
             continue;
         simpler_event_wake(&core->wake, 1);
         pthread_join(core->thread.handle, NULL);

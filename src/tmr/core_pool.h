@@ -16,6 +16,20 @@ int simpler_core_pool_open(struct simpler_device *device, uint32_t clusters,
 void simpler_core_pool_close(struct simpler_core_pool *pool);
 
 uint32_t simpler_core_pool_clusters(const struct simpler_core_pool *pool);
+uint32_t simpler_core_pool_count(const struct simpler_core_pool *pool);
+
+/* For the monitor: the thread of core @i (NULL when it was never started), the task that lies
+ * in its mailbox, and the first of those that found no place in a queue. */
+struct simpler_thread *simpler_core_pool_thread(const struct simpler_core_pool *pool, uint32_t i);
+uint32_t simpler_core_pool_mailbox(const struct simpler_core_pool *pool, uint32_t i);
+uint32_t simpler_core_pool_overflow(const struct simpler_core_pool *pool);
+/* Cohorts that wait for cores, linked by launch.next: those that have just come, and the rest,
+ * which the pump alone may look at unless every thread is out or revoked. */
+uint32_t simpler_core_pool_arrived(const struct simpler_core_pool *pool);
+uint32_t simpler_core_pool_first(const struct simpler_core_pool *pool);
+
+/* Wakes every core and everybody who waits for one, to leave. */
+void simpler_core_pool_ask_out(struct simpler_core_pool *pool);
 
 /*
  * Hands a task to a free core of its type.  Blocks while there is none, unless

@@ -31,8 +31,8 @@ struct simpler_core {
     uint32_t type; /* enum simpler_core_type */
     uint32_t bit;
     /* Written by the dispatcher that owns the core, under its claim. */
-    bool started;
-    bool broken; /* its thread could not be started */
+    _Atomic bool started; /* read by the monitor (acquire) */
+    bool broken;          /* its thread could not be started */
     /* One block's lane, by the pump before C2. */
     uint8_t lane; /* enum simpler_lane, or SIMPLER_LANE_NONE: a whole task */
     int32_t block;

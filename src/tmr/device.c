@@ -15,6 +15,8 @@
 #include "tmr/arena.h"
 #include "tmr/core_pool.h"
 #include "tmr/engine.h"
+#include "tmr/hang.h"
+#include "tmr/monitor.h"
 #include "tmr/orchestrator.h"
 #include "tmr/scheduler.h"
 
@@ -71,24 +73,24 @@ static void *orchestrator_main(void *argument)
     for (;;) {
         while (start_number(device) == done && !is_closing(device))
             wait_counter(device, &device->start_seq, done, &device->start, &rest, UINT64_MAX);
-        if (is_closing(device))
-            return NULL;
-        simpler_orchestrator_execute(device);
+        if (is_closing(device) || !simpler_orchestrator_execute(device))
+            break;
         done++;
         /* P11, release: the result. */
         atomic_store_explicit(&device->finish_seq, done, memory_order_release);
         simpler_event_notify_rare(&device->finish, 1);
     }
+    simpler_hang_exit(thread);
+    return NULL;
 }
 
+/* Every thread is idle or on its way out. */
 static void stop_threads(struct simpler_device *device)
 {
     if (device->threads == NULL)
         return;
-    atomic_store_explicit(&device->closing, true, memory_order_release);
-    simpler_event_wake(&device->work, INT_MAX);
-    simpler_event_wake(&device->start, INT_MAX);
-    simpler_event_wake(&device->progress, INT_MAX);
+    simpler_monitor_lock(device);
+    simpler_hang_ask_out(device);
     for (uint32_t i = 0; i < device->thread_count; i++) {
         if (device->threads[i].started)
             pthread_join(device->threads[i].handle, NULL);
@@ -102,6 +104,7 @@ static void stop_threads(struct simpler_device *device)
     device->threads = NULL;
     device->thread_count = 0;
     atomic_store_explicit(&device->closing, false, memory_order_release);
+    simpler_monitor_unlock(device);
 }
 
 static int start_thread(struct simpler_device *device, uint32_t i)
@@ -153,7 +156,9 @@ static int ensure_threads(struct simpler_device *device, const struct simpler_de
         simpler_core_pool_clusters(device->cores) == run->cluster_count)
         return 0;
     stop_threads(device);
+    simpler_monitor_lock(device);
     int rc = start_threads(device, run);
+    simpler_monitor_unlock(device);
     if (rc != 0)
         stop_threads(device);
     return rc;
@@ -171,10 +176,11 @@ static int ensure_arena(struct simpler_device *device, const struct simpler_devi
     return rc;
 }
 
-static int prepare(struct simpler_device *device, const struct simpler_device_run *run,
-                   struct simpler_run_result *result)
+static int prepare(struct simpler_device *device, const struct simpler_device_run *run)
 {
     int rc = ensure_arena(device, run);
+    if (rc == 0)
+        rc = simpler_monitor_start(device);
     if (rc == 0)
         rc = ensure_threads(device, run);
     if (rc != 0)
@@ -182,8 +188,10 @@ static int prepare(struct simpler_device *device, const struct simpler_device_ru
     device->estimates = simpler_estimates_find(&device->all_estimates, run->callable);
     if (device->estimates == NULL)
         return SIMPLER_ENOMEM;
-    device->run = run;
-    device->result = result;
+    device->current = *run;
+    device->current_args = *run->args;
+    device->current.args = &device->current_args;
+    device->run = &device->current;
     device->kernels = run->callable->by_id;
     device->kernel_count = run->callable->func_id_count;
     device->fatal_text[0] = '\0';
@@ -192,13 +200,6 @@ static int prepare(struct simpler_device *device, const struct simpler_device_ru
     atomic_store_explicit(&device->published, 0, memory_order_relaxed);
     simpler_orchestrator_reset(device);
     return 0;
-}
-
-/* Nothing of a run that got stuck may be taken for work of the next one. */
-static void discard_stuck(struct simpler_device *device)
-{
-    if (simpler_scheduler_completed(device) - device->progress_base != device->orch.submitted)
-        stop_threads(device);
 }
 
 /* @ns from now; UINT64_MAX: never. */
@@ -228,6 +229,7 @@ static void wait_finish(struct simpler_device *device, uint32_t before)
             (void)atomic_compare_exchange_strong_explicit(&device->stop, &none, SIMPLER_ETIMEDOUT,
                                                           memory_order_release,
                                                           memory_order_relaxed);
+            simpler_monitor_look(device);
             end = UINT64_MAX;
         } else if (now >= tick) {
             report_progress(device);
@@ -253,6 +255,20 @@ static void arm(struct simpler_device *device, const struct simpler_device_run *
         simpler_device_cancel(device);
 }
 
+/* The message is long: as much as there is. */
+static void copy_result(const struct simpler_run_result *from, struct simpler_run_result *to)
+{
+    to->status = from->status;
+    to->orch_error_code = from->orch_error_code;
+    to->sched_error_code = from->sched_error_code;
+    to->stats = from->stats;
+    memcpy(to->timing, from->timing, sizeof(to->timing));
+    if (from->message[0] == '\0')
+        to->message[0] = '\0';
+    else
+        memcpy(to->message, from->message, sizeof(to->message));
+}
+
 int simpler_device_execute(struct simpler_device *device, const struct simpler_device_run *run,
                            struct simpler_run_result *result)
 {
@@ -261,17 +277,51 @@ int simpler_device_execute(struct simpler_device *device, const struct simpler_d
     result->orch_error_code = result->sched_error_code = 0;
     /* Before the memory and the threads are made: a cancel meanwhile is for this run. */
     arm(device, run);
-    result->status = prepare(device, run, result);
+    device->hung = false;
+    result->status = prepare(device, run);
     if (result->status != 0)
         return result->status;
     uint32_t before = atomic_load_explicit(&device->finish_seq, memory_order_relaxed);
+    simpler_monitor_admit(device, before + 1, run->scheduler_timeout_ns);
     /* P10, release: the run's description. */
     atomic_store_explicit(&device->start_seq, before + 1, memory_order_release);
     simpler_event_notify_rare(&device->start, 1);
+    simpler_monitor_notify(device);
     wait_finish(device, before);
-    discard_stuck(device);
-    device->run = NULL;
+    copy_result(&device->result, result);
+    /* Threads that did not come back keep everything as it is. */
+    if (device->hung && !device->busy)
+        stop_threads(device);
     return result->status;
+}
+
+enum simpler_device_lane_end simpler_device_lane_end(const struct simpler_device *device,
+                                                     uint32_t lane)
+{
+    const struct simpler_thread *thread =
+        device->hung && device->busy && lane + 1 < simpler_device_lanes(&device->current)
+            ? simpler_hang_thread(device, lane)
+            : NULL;
+    return thread == NULL ? SIMPLER_DEVICE_LANE_COMPLETE : thread->end;
+}
+
+int simpler_device_quiesce(struct simpler_device *device, uint64_t timeout_ns, const char **why)
+{
+    if (!device->busy)
+        return 0;
+    *why = device->busy_text;
+    int rc = simpler_hang_quiesce(device, timeout_ns);
+    if (rc != 0)
+        return rc;
+    stop_threads(device);
+    device->busy = false;
+    return 0;
+}
+
+void simpler_device_report(struct simpler_device *device)
+{
+    atomic_store_explicit(&device->monitor.asked, 1, memory_order_release);
+    simpler_monitor_look(device);
 }
 
 int simpler_device_open(const struct simpler_platform *platform, struct simpler_device **out)
@@ -286,16 +336,30 @@ int simpler_device_open(const struct simpler_platform *platform, struct simpler_
     simpler_event_init(&device->progress);
     simpler_event_init(&device->start);
     simpler_event_init(&device->finish);
+    simpler_event_init(&device->left);
+    simpler_event_init(&device->released);
     atomic_store_explicit(&device->handover_ns, FIRST_HANDOVER_NS, memory_order_relaxed);
-    *out = device;
-    return 0;
+    int rc = simpler_monitor_init(device);
+    if (rc != 0)
+        simpler_alloc_free(device);
+    else
+        *out = device;
+    return rc;
 }
 
 void simpler_device_close(struct simpler_device *device)
 {
+    const char *why;
+
     if (device == NULL)
         return;
+    if (simpler_device_quiesce(device, 0, &why) != 0) {
+        simpler_monitor_fini(device);
+        SIMPLER_WARN("a device is closed while %s: its memory stays until the process ends", why);
+        return;
+    }
     stop_threads(device);
+    simpler_monitor_fini(device);
     simpler_arena_close(device->arena);
     simpler_estimates_fini(&device->all_estimates);
     simpler_alloc_free(device->orch.frames);
@@ -308,6 +372,7 @@ void simpler_device_cancel(struct simpler_device *device)
     /* Before the first run and between runs this is undone by the next start. */
     (void)atomic_compare_exchange_strong_explicit(&device->stop, &none, SIMPLER_ECANCELED,
                                                   memory_order_release, memory_order_relaxed);
+    simpler_monitor_look(device);
 }
 
 uint64_t simpler_device_progress(const struct simpler_device *device)

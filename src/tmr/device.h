@@ -14,5 +14,9 @@ int simpler_device_execute(struct simpler_device *device, const struct simpler_d
                            struct simpler_run_result *result);
 void simpler_device_cancel(struct simpler_device *device);
 uint64_t simpler_device_progress(const struct simpler_device *device);
+enum simpler_device_lane_end simpler_device_lane_end(const struct simpler_device *device,
+                                                     uint32_t lane);
+int simpler_device_quiesce(struct simpler_device *device, uint64_t timeout_ns, const char **why);
+void simpler_device_report(struct simpler_device *device);
 
 #endif

@@ -42,14 +42,15 @@ struct simpler_core_pool;
 
 /* One ring; the orchestrator alone. */
 struct simpler_ring {
-    uint32_t first;     /* slot number of slot 0 */
-    uint32_t mask;      /* window - 1 */
-    uint32_t next;      /* id of the next task */
-    uint32_t done_from; /* all before this id are done, as last seen; at least alive */
+    uint32_t first; /* slot number of slot 0 */
+    uint32_t mask;  /* window - 1 */
+    uint32_t next;  /* id of the next task */
     /* First id in the shallowest open scope of this ring that created an OUTPUT;
      * nothing from it on is retired.  SIMPLER_NO_HOLD: none. */
     uint32_t hold_from;
     uint32_t hold_depth; /* depth of the scope that set hold_from */
+    uint32_t scope_from; /* id of the first task of the scope that began last here */
+    uint32_t done_from;  /* all before this id are done, as last seen; at least alive */
     /* For the advice of a report: heap blocks of ids from hold_from on, the largest
      * of them, and whether the first lies at offset 0 of an empty heap. */
     uint64_t held_bytes;
@@ -73,16 +74,27 @@ struct simpler_ring {
     uint64_t needed_dep;
 };
 
+enum simpler_thread_state {
+    SIMPLER_THREAD_LIVE = 0,
+    SIMPLER_THREAD_PARKED = 1, /* it came back from a kernel of which it was revoked */
+    SIMPLER_THREAD_EXITED = 2  /* it has returned from its entry */
+};
+
 /* Counts of one thread: written by it, read by everybody (relaxed; completed is P9). */
 struct simpler_thread_counts {
     /* P9, release after the done byte: sums that equal the submits prove that all is done. */
     _Alignas(SIMPLER_CACHE_LINE) _Atomic uint64_t completed;
     _Atomic uint64_t run;
+    /* The word around a kernel, see kernel_word.h. */
+    _Atomic uint64_t kernel;
+    _Atomic uint32_t revoke;  /* enum simpler_revoke; written by the monitor */
+    _Atomic uint32_t running; /* 1 while it holds a task: nothing is stuck */
     _Atomic uint64_t failed;
     _Atomic uint64_t poisoned;
-    _Atomic uint32_t running; /* 1 while it holds a task: nothing is stuck */
     _Atomic uint64_t skipped; /* their predicate did not hold */
     _Atomic uint64_t blocks;  /* calls of kernels of tasks of shape LAUNCH */
+    _Atomic uint32_t state;   /* enum simpler_thread_state (release: all that it did before) */
+    _Atomic uint32_t in_diagnostic; /* 1 where it may wait for the host: the clock stands still */
 };
 
 /* One device thread (or core thread). */
@@ -108,6 +120,9 @@ struct simpler_thread {
     struct simpler_global_context global;
     pthread_t handle;
     bool started;
+    /* Of a hung run, written by the monitor, read by the caller behind P11. */
+    enum simpler_device_lane_end end;
+    uint64_t revoked_of; /* the kernel's word */
 };
 
 /* One open scope; what its end puts back. */
@@ -161,6 +176,13 @@ struct simpler_orch {
     /* Open scopes; grows, never on a path that does not open a deeper scope than before. */
     struct simpler_scope_frame *frames;
     uint32_t frame_capacity;
+    /* Of the task that is run while it is submitted, in no slot. */
+    const char *solo_file;
+    int32_t solo_line;
+    /* Of this run: its start, when the orchestration returned, what threads had counted before. */
+    uint64_t start_ns;
+    uint64_t orchestration_ns;
+    struct simpler_run_stats before;
 };
 
 /* Where the first failing kernel was. */
@@ -197,6 +219,41 @@ struct simpler_timing {
     _Atomic uint64_t tasks, start_ns, end_ns, busy_ns;
 };
 
+/*
+ * The thread that owns the no-progress clock of a device (monitor.c).
+ *
+ *   field     written by            read by       publishes
+ *   closing   device (release)      monitor       -
+ *   budget    caller (relaxed)      monitor       -; constant during a run
+ *   stuck     orchestrator          monitor       nothing is left that could make progress
+ *   asked     anyone                monitor       a report is wanted
+ *   answer    monitor               orchestrator  its part of the report is wanted
+ */
+struct simpler_monitor {
+    pthread_t handle;
+    bool started; /* the caller's */
+    /* Guards the threads of the device: the monitor looks at them, the caller makes them. */
+    pthread_mutex_t lock;
+    bool lock_ready;
+    struct simpler_event wake; /* parked without runs; else it sleeps on the epoch alone */
+    _Atomic bool closing;
+    _Atomic uint64_t budget_ns;
+    _Atomic uint32_t stuck;
+    _Atomic uint32_t asked;
+    _Atomic uint32_t answer;
+    /* The monitor alone. */
+    uint64_t seen_phase;
+    uint64_t seen_progress;
+    uint64_t since_ns; /* the last progress */
+};
+
+/* Who ends a run: the low bits of phase; the rest is the run's number. */
+enum simpler_phase {
+    SIMPLER_PHASE_ENDED = 0,
+    SIMPLER_PHASE_RUNNING = 1,
+    SIMPLER_PHASE_HUNG = 2 /* the monitor ends it */
+};
+
 struct simpler_device {
     const struct simpler_platform *platform;
     struct simpler_task_table table;
@@ -205,7 +262,9 @@ struct simpler_device {
     struct simpler_arena *arena;
 
     /* Set before the run starts, constant during it. */
-    const struct simpler_device_run *run;
+    const struct simpler_device_run *run; /* NULL or &current */
+    struct simpler_device_run current;    /* copies: a hung run outlives its caller's */
+    struct simpler_orch_args current_args;
     struct simpler_estimates *estimates;
     const struct simpler_kernel *const *kernels; /* by func_id */
     uint32_t kernel_count;
@@ -236,6 +295,18 @@ struct simpler_device {
     /* P11 (release): the result is behind it. */
     _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t finish_seq;
 
+    /* (run number << 2 | enum simpler_phase).  RUNNING by the caller (release); from there by
+     * compare-exchange ENDED by the orchestrator or HUNG by the monitor: the one that wins ends
+     * the run and writes its result. */
+    _Atomic uint64_t phase;
+    struct simpler_monitor monitor;
+    struct simpler_event left;     /* threads have parked or exited; rare */
+    struct simpler_event released; /* revoked threads may go on; rare */
+    /* Written by the monitor, read by the caller behind P11. */
+    bool hung;
+    bool busy; /* a thread of the hung run is still inside */
+    char busy_text[256];
+
     /* Round-trip probe: ping by the orchestrator, pong by an idle scheduler. */
     struct simpler_round_trip round_trip;
 
@@ -244,7 +315,8 @@ struct simpler_device {
     _Alignas(SIMPLER_CACHE_LINE) struct simpler_failure failure;
     struct simpler_timing timing[SIMPLER_TIMING_SLOTS];
     struct simpler_orch orch;
-    struct simpler_run_result *result;
+    /* Written by who ends the run, behind P11; the caller copies it. */
+    struct simpler_run_result result;
     uint64_t progress_base; /* completed before this run */
     /* Tasks done in this run as the orchestrator last saw it; read for progress. */
     _Atomic uint64_t published;

@@ -229,9 +229,9 @@ static void advise(const struct simpler_orch *orch, int code, char *text, size_t
         text, bytes, "or: end scopes earlier, so that fewer tasks and outputs are held at once\n");
 }
 
-static const char *kernel_name(const struct simpler_device *device, uint32_t func_id)
+const char *simpler_fatal_kernel_name(const struct simpler_device *device, uint32_t func_id)
 {
-    if (device->kernels[func_id] == NULL)
+    if (func_id >= device->kernel_count || device->kernels[func_id] == NULL)
         return "dummy";
     const char *name = device->kernels[func_id]->name;
     return name == NULL ? "kernel" : name;
@@ -249,7 +249,7 @@ static void explain_failure(struct simpler_orch *orch, struct simpler_run_result
     uint32_t func_id = atomic_load_explicit(&device->failure.func_id, memory_order_relaxed);
     const struct simpler_task_desc *desc = &device->table.desc[number];
     struct simpler_run_failure failure = {
-        .kernel = kernel_name(device, func_id),
+        .kernel = simpler_fatal_kernel_name(device, func_id),
         .func_id = func_id,
         .task_id = id,
         .status = atomic_load_explicit(&device->failure.status, memory_order_relaxed),

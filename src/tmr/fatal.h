@@ -31,6 +31,9 @@ int simpler_fatal_status(struct simpler_orch *orch);
 void simpler_fatal_count_submit(struct simpler_orch *orch, const struct simpler_task_args *args);
 void simpler_fatal_start_counting(struct simpler_orch *orch);
 
+/* A kernel's name as reports show it. */
+const char *simpler_fatal_kernel_name(const struct simpler_device *device, uint32_t func_id);
+
 /* Fills status, codes and message of the result. */
 void simpler_fatal_report(struct simpler_orch *orch, struct simpler_run_result *result);
 

@@ -208,12 +208,38 @@ static void help(struct simpler_orch *orch)
     simpler_scheduler_expose(thread);
 }
 
+#if defined(SIMPLER_DEBUG)
+/* A seam: the first pending producer that waits itself comes to wait for @self. */
+static void make_cycle(struct simpler_orch *orch, struct simpler_task_slot *self)
+{
+    struct simpler_ring *ring = &orch->ring[self->ring];
+
+    for (uint32_t i = 0; i < orch->pending_count; i++) {
+        struct simpler_task_slot *producer = &orch->device->table.slot[orch->pending[i]];
+        uint32_t at = (uint32_t)(ring->dep_top % ring->dep_capacity);
+        struct simpler_pool_edge *edge = &orch->device->table.pool[self->ring][at];
+        if (atomic_load_explicit(&producer->fanin, memory_order_relaxed) == 0 ||
+            !SIMPLER_FAILPOINT(MAKE_CYCLE))
+            continue;
+        ring->dep_top++;
+        atomic_fetch_add_explicit(&producer->fanin, 1, memory_order_relaxed);
+        *edge = (struct simpler_pool_edge){orch->pending[i], 0};
+        atomic_store_explicit(&self->fanout, simpler_link_pool(self->ring, at),
+                              memory_order_release);
+        return;
+    }
+}
+#else
+#define make_cycle(orch, self) ((void)0)
+#endif
+
 static void share(struct simpler_orch *orch, struct simpler_task_slot *self, uint32_t number,
                   bool is_short)
 {
     orch->settled = false;
     int32_t linked = link_pending(orch, self);
     note_edges(orch, self, linked);
+    make_cycle(orch, self);
     SIMPLER_TESTPOINT(LINK_BEFORE_READY);
     if (orch->pending_count != 0) {
         int32_t bias = SIMPLER_FANIN_BIAS - linked;

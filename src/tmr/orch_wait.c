@@ -6,6 +6,7 @@
 #include "tmr/deferred.h"
 #include "tmr/launch.h"
 #include "tmr/scheduler.h"
+#include "tmr/stall.h"
 
 /* How often a parked orchestrator looks whether anything runs at all. */
 #define LOOK_PERIOD_NS 20000000u
@@ -13,6 +14,12 @@
 static bool is_stopped(struct simpler_orch *orch)
 {
     return atomic_load_explicit(&orch->device->stop, memory_order_acquire) != 0;
+}
+
+/* The monitor ends the run: no wait of it will be over. */
+static bool is_asked_out(struct simpler_orch *orch)
+{
+    return atomic_load_explicit(&orch->device->closing, memory_order_acquire);
 }
 
 /* Spins for at most one park cost; returns a task or SIMPLER_NO_TASK. */
@@ -70,7 +77,8 @@ static enum simpler_wait wait_for(struct simpler_orch *orch, simpler_wait_fn con
         if (verdict != SIMPLER_WAIT_MORE)
             return verdict;
         publish_progress(device);
-        if (!ignore_stop && is_stopped(orch))
+        simpler_stall_answer(orch);
+        if ((!ignore_stop && is_stopped(orch)) || is_asked_out(orch))
             return SIMPLER_WAIT_STOP;
         uint32_t number = spin(orch, condition, context, &verdict);
         if (number == SIMPLER_NO_TASK && simpler_spread_help(orch->thread)) {

@@ -15,13 +15,12 @@
 #include "tmr/hazard_check.h"
 #include "tmr/launch.h"
 #include "tmr/linking.h"
+#include "tmr/monitor.h"
 #include "tmr/orch_functions.h"
 #include "tmr/orch_wait.h"
 #include "tmr/scheduler.h"
 #include "tmr/scope_sample.h"
 
-/* Time without a running or ready task after which the rest of a run is stuck. */
-#define DRAIN_STUCK_NS 500000000u
 /* dep_pool counters start at 1: entry 0 is the documents' null marker. */
 #define DEP_START 1u
 
@@ -39,6 +38,42 @@ static void reset_ring(struct simpler_device *device, uint32_t r, uint32_t first
     ring->dep_capacity = (uint32_t)arena->env.ring_dep_pool[r];
     simpler_heap_ring_init(&ring->heap, arena->heap[r], arena->env.ring_heap[r]);
     device->alive[r] = 0;
+}
+
+static enum simpler_wait is_drained(struct simpler_orch *orch, void *context)
+{
+    (void)context;
+    return simpler_scheduler_completed(orch->device) - orch->device->progress_base ==
+                   orch->submitted
+               ? SIMPLER_WAIT_DONE
+               : SIMPLER_WAIT_MORE;
+}
+
+/*
+ * Nothing runs and nothing is ready, but tasks are left: nothing can make progress
+ * any more.  The monitor ends the run; this thread is asked out.
+ */
+static void drain(struct simpler_orch *orch)
+{
+    if (simpler_orch_wait(orch, is_drained, NULL, SIMPLER_DRAIN_STUCK_NS, true) !=
+        SIMPLER_WAIT_IDLE)
+        return;
+    simpler_monitor_report_stuck(orch->device);
+    (void)simpler_orch_wait(orch, is_drained, NULL, UINT64_MAX, true);
+}
+
+/* Threads count from their start on. */
+static void add_counts(const struct simpler_device *device, struct simpler_run_stats *stats)
+{
+    for (uint32_t i = 0; i < device->thread_count; i++) {
+        const struct simpler_thread_counts *c = &device->threads[i].counts;
+        stats->tasks_run += atomic_load_explicit(&c->run, memory_order_relaxed);
+        stats->tasks_failed += atomic_load_explicit(&c->failed, memory_order_relaxed);
+        stats->tasks_poisoned += atomic_load_explicit(&c->poisoned, memory_order_relaxed);
+        stats->tasks_skipped += atomic_load_explicit(&c->skipped, memory_order_relaxed);
+        stats->blocks_run += atomic_load_explicit(&c->blocks, memory_order_relaxed);
+    }
+    simpler_core_pool_add_stats(device->cores, stats);
 }
 
 void simpler_orchestrator_reset(struct simpler_device *device)
@@ -72,46 +107,8 @@ void simpler_orchestrator_reset(struct simpler_device *device)
         first += orch->ring[r].mask + 1;
     }
     simpler_tensormap_reset(orch->map, device->run->hazards == SIMPLER_HAZARDS_ALL);
-}
-
-static enum simpler_wait is_drained(struct simpler_orch *orch, void *context)
-{
-    (void)context;
-    return simpler_scheduler_completed(orch->device) - orch->device->progress_base ==
-                   orch->submitted
-               ? SIMPLER_WAIT_DONE
-               : SIMPLER_WAIT_MORE;
-}
-
-/* The oldest task that is not done; the ring and id of what is stuck. */
-static const struct simpler_task_slot *oldest_unfinished(struct simpler_orch *orch)
-{
-    struct simpler_device *device = orch->device;
-    for (uint32_t r = 0; r < CHIP_MAX_RING_DEPTH; r++) {
-        for (uint32_t id = device->alive[r]; id < orch->ring[r].next; id++) {
-            uint32_t number = simpler_ring_slot(&orch->ring[r], id);
-            if (atomic_load_explicit(&device->table.done[number], memory_order_acquire) ==
-                SIMPLER_DONE_NOT)
-                return &device->table.slot[number];
-        }
-    }
-    return NULL;
-}
-
-static void drain(struct simpler_orch *orch)
-{
-    if (simpler_orch_wait(orch, is_drained, NULL, DRAIN_STUCK_NS, true) == SIMPLER_WAIT_DONE)
-        return;
-    const struct simpler_task_slot *slot = oldest_unfinished(orch);
-    uint64_t left =
-        orch->submitted - (simpler_scheduler_completed(orch->device) - orch->device->progress_base);
-    (void)simpler_fatal_latch(
-        orch, SIMPLER_CODE_SCHEDULER_TIMEOUT,
-        "%llu tasks are not done, and for 500 ms no task ran or was ready; the oldest, task "
-        "0x%016llx (func_id %u), waits for %d producers",
-        (unsigned long long)left, slot == NULL ? 0 : (unsigned long long)simpler_task_id_of(slot),
-        slot == NULL ? 0 : slot->func_id,
-        slot == NULL ? 0 : atomic_load_explicit(&slot->fanin, memory_order_relaxed));
+    orch->start_ns = simpler_clock_ns();
+    add_counts(device, &orch->before);
 }
 
 static void fill_stats(struct simpler_orch *orch, struct simpler_run_stats *stats)
@@ -133,15 +130,7 @@ static void fill_stats(struct simpler_orch *orch, struct simpler_run_stats *stat
         out->dep_pool_max = ring->dep_capacity;
         out->dep_pool_peak = ring->dep_peak;
     }
-    for (uint32_t i = 0; i < device->thread_count; i++) {
-        struct simpler_thread_counts *c = &device->threads[i].counts;
-        stats->tasks_run += atomic_load_explicit(&c->run, memory_order_relaxed);
-        stats->tasks_failed += atomic_load_explicit(&c->failed, memory_order_relaxed);
-        stats->tasks_poisoned += atomic_load_explicit(&c->poisoned, memory_order_relaxed);
-        stats->tasks_skipped += atomic_load_explicit(&c->skipped, memory_order_relaxed);
-        stats->blocks_run += atomic_load_explicit(&c->blocks, memory_order_relaxed);
-    }
-    simpler_core_pool_add_stats(device->cores, stats);
+    add_counts(device, stats);
 }
 
 /* Threads count from the device's opening; a run's numbers are differences. */
@@ -178,15 +167,36 @@ static void orchestrate(struct simpler_orch *orch)
         simpler_orchestrator_leave(orch);
 }
 
-void simpler_orchestrator_execute(struct simpler_device *device)
+static void report_hazards(struct simpler_orch *orch, struct simpler_run_result *result)
+{
+    if (orch->check == NULL)
+        return;
+    result->stats.unordered_pairs = simpler_hazard_check_pairs(orch->check);
+    size_t at = strlen(result->message);
+    simpler_hazard_check_report(orch->check, result->message + at, sizeof(result->message) - at);
+}
+
+void simpler_orchestrator_conclude(struct simpler_device *device)
 {
     struct simpler_orch *orch = &device->orch;
-    struct simpler_run_stats before = {0};
-    struct simpler_run_result *result = device->result;
-    uint64_t start = simpler_clock_ns();
+    struct simpler_run_result *result = &device->result;
 
-    simpler_launch_start_run(device, start);
-    fill_stats(orch, &before);
+    memset(&result->stats, 0, sizeof(result->stats));
+    result->stats.orchestration_ns = orch->orchestration_ns;
+    result->stats.wall_ns = simpler_clock_ns() - orch->start_ns;
+    fill_stats(orch, &result->stats);
+    subtract_before(&result->stats, &orch->before);
+    simpler_launch_fill_timing(device, result);
+    simpler_fatal_report(orch, result);
+    report_hazards(orch, result);
+}
+
+bool simpler_orchestrator_execute(struct simpler_device *device)
+{
+    struct simpler_orch *orch = &device->orch;
+
+    orch->start_ns = simpler_clock_ns();
+    simpler_launch_start_run(device, orch->start_ns);
     if (device->run->check_hazards && device->run->hazards == SIMPLER_HAZARDS_RAW &&
         simpler_hazard_check_open(&orch->check) != 0)
         (void)simpler_fatal_stop(orch, SIMPLER_ENOMEM);
@@ -196,20 +206,14 @@ void simpler_orchestrator_execute(struct simpler_device *device)
     orch->settled = orch->may_settle;
     orchestrate(orch);
     simpler_scope_sample_finish(orch);
-    result->stats.orchestration_ns = simpler_clock_ns() - start;
+    orch->orchestration_ns = simpler_clock_ns() - orch->start_ns;
     drain(orch);
-    simpler_arg_capture_finish(orch);
-    result->stats.wall_ns = simpler_clock_ns() - start;
-    fill_stats(orch, &result->stats);
-    subtract_before(&result->stats, &before);
-    simpler_launch_fill_timing(device, result);
-    simpler_fatal_report(orch, result);
-    if (orch->check != NULL) {
-        result->stats.unordered_pairs = simpler_hazard_check_pairs(orch->check);
-        size_t at = strlen(result->message);
-        simpler_hazard_check_report(orch->check, result->message + at,
-                                    sizeof(result->message) - at);
-        simpler_hazard_check_close(orch->check);
-        orch->check = NULL;
+    bool ours = simpler_monitor_claim_end(device);
+    if (ours) {
+        simpler_arg_capture_finish(orch);
+        simpler_orchestrator_conclude(device);
     }
+    simpler_hazard_check_close(orch->check);
+    orch->check = NULL;
+    return ours;
 }

@@ -7,8 +7,12 @@
 
 /* Prepares the orchestrator for a run; nothing of the run before is left. */
 void simpler_orchestrator_reset(struct simpler_device *device);
-/* Runs the orchestration and every task; fills device->result. */
-void simpler_orchestrator_execute(struct simpler_device *device);
+/* Runs the orchestration and every task; fills device->result, unless the monitor ends the
+ * run (false). */
+bool simpler_orchestrator_execute(struct simpler_device *device);
+/* Fills device->result from what the orchestrator knows: its own, or the monitor's once the
+ * orchestrator has left the run. */
+void simpler_orchestrator_conclude(struct simpler_device *device);
 
 /* Scopes; 0 or a status. */
 int simpler_orchestrator_enter(struct simpler_orch *orch, enum simpler_scope_mode mode,

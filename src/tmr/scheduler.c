@@ -15,6 +15,7 @@
 #include "tmr/core_pool.h"
 #include "tmr/deferred.h"
 #include "tmr/handover.h"
+#include "tmr/hang.h"
 #include "tmr/kernel_call.h"
 #include "tmr/launch.h"
 #include "tmr/tensor_pack.h"
@@ -38,6 +39,7 @@ void simpler_scheduler_init_thread(struct simpler_thread *thread, struct simpler
     thread->member.ops = &simpler_launch_member_ops;
     thread->member.owner = thread;
     thread->member.stop = &device->stop;
+    atomic_store_explicit(&thread->counts.kernel, SIMPLER_NO_KERNEL, memory_order_relaxed);
 }
 
 /* acquire: pairs with the start of the first core. */
@@ -173,7 +175,8 @@ static void unpack_scalars(struct simpler_thread *thread, uint32_t number,
 static SIMPLER_NOINLINE int run_captured(struct simpler_thread *thread, uint32_t number)
 {
     simpler_arg_capture_before(thread, number);
-    int status = simpler_kernel_call(thread, thread->device->table.slot[number].func_id);
+    const struct simpler_task_slot *slot = &thread->device->table.slot[number];
+    int status = simpler_kernel_call(thread, slot->func_id, simpler_kernel_word_of(slot));
     if (thread->deferred == 0 || status != 0) {
         /* The kernel may have written its array and its descriptors. */
         simpler_scheduler_unpack(thread, number);
@@ -201,11 +204,12 @@ SIMPLER_INLINE void unpack(struct simpler_thread *thread, uint32_t number)
 int simpler_scheduler_call(struct simpler_thread *thread, uint32_t number)
 {
     struct simpler_device *device = thread->device;
+    const struct simpler_task_slot *slot = &device->table.slot[number];
 
     unpack(thread, number);
     if (simpler_arg_capture_is_on(device))
         return run_captured(thread, number);
-    return simpler_kernel_call(thread, device->table.slot[number].func_id);
+    return simpler_kernel_call(thread, slot->func_id, simpler_kernel_word_of(slot));
 }
 
 void simpler_scheduler_unpack(struct simpler_thread *thread, uint32_t number)
@@ -215,8 +219,8 @@ void simpler_scheduler_unpack(struct simpler_thread *thread, uint32_t number)
 
 int simpler_scheduler_call_kernel(struct simpler_thread *thread, uint32_t number, uint32_t func_id)
 {
-    (void)number;
-    return simpler_kernel_call(thread, func_id);
+    const struct simpler_task_slot *slot = &thread->device->table.slot[number];
+    return simpler_kernel_call(thread, func_id, simpler_kernel_word_of_lane(slot, func_id));
 }
 
 void simpler_scheduler_record_failure(struct simpler_device *device, uint32_t number,
@@ -451,5 +455,6 @@ void *simpler_scheduler_main(void *argument)
         atomic_store_explicit(&thread->counts.running, 1, memory_order_relaxed);
         simpler_scheduler_run(thread, number);
     }
+    simpler_hang_exit(thread);
     return NULL;
 }

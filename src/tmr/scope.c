@@ -46,7 +46,9 @@ int simpler_orchestrator_enter(struct simpler_orch *orch, enum simpler_scope_mod
     orch->depth = orch->open++;
     orch->current = orch->depth < CHIP_MAX_RING_DEPTH - 1 ? orch->depth : CHIP_MAX_RING_DEPTH - 1;
     orch->manual = mode == SIMPLER_SCOPE_MANUAL;
-    frame->had_hold = orch->ring[orch->current].hold_from != SIMPLER_NO_HOLD;
+    struct simpler_ring *ring = &orch->ring[orch->current];
+    frame->had_hold = ring->hold_from != SIMPLER_NO_HOLD;
+    ring->scope_from = ring->next;
     if (SIMPLER_UNLIKELY(simpler_scope_sample_is_on(orch)))
         return simpler_scope_sample_begin(orch, file, line);
     return 0;
@@ -59,7 +61,7 @@ SIMPLER_INLINE void pop(struct simpler_orch *orch)
         orch->ring[orch->current].hold_from = SIMPLER_NO_HOLD;
     orch->manual = frame->manual;
     orch->current = frame->ring;
-    orch->depth = orch->open == 0 ? 0 : orch->open - 1;
+    orch->depth = orch->open - 1; /* of no use behind the root */
 }
 
 SIMPLER_NOINLINE static void sample_and_pop(struct simpler_orch *orch)

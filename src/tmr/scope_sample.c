@@ -17,6 +17,12 @@
 
 #include "collect/scope_stats/scope_stats_aicpu.h"
 
+/* Inside the collector the thread may wait for the host. */
+static void set_inside(struct simpler_orch *orch, uint32_t inside)
+{
+    atomic_store_explicit(&orch->thread->counts.in_diagnostic, inside, memory_order_relaxed);
+}
+
 void simpler_scope_sample_start(struct simpler_orch *orch)
 {
     const struct simpler_device_run *run = orch->device->run;
@@ -39,7 +45,9 @@ void simpler_scope_sample_start(struct simpler_orch *orch)
 void simpler_scope_sample_finish(struct simpler_orch *orch)
 {
     orch->scope_stats = false;
+    set_inside(orch, 1);
     scope_stats_flush(); /* nothing when disabled */
+    set_inside(orch, 0);
 }
 
 /* Advances the watermarks; between two scopes without tasks there is nothing to do. */
@@ -53,6 +61,17 @@ static inline void advance(struct simpler_orch *orch)
         simpler_admission_advance_all(orch);
 }
 
+void simpler_scope_sample_fatal(struct simpler_device *device)
+{
+    const struct simpler_device_run *run = device->run;
+
+    if ((run->enable_profiling_flag & SIMPLER_PROFILING_SCOPE_STATS) == 0)
+        return;
+    scope_stats_join_run(run->scope_stats_data_base);
+    scope_stats_on_fatal();
+    set_scope_stats_enabled(false);
+}
+
 int simpler_scope_sample_begin(struct simpler_orch *orch, const char *file, int line)
 {
     uint32_t r = orch->current;
@@ -61,9 +80,11 @@ int simpler_scope_sample_begin(struct simpler_orch *orch, const char *file, int 
     advance(orch);
     if (file != NULL)
         scope_stats_set_pending_site(file, line);
+    set_inside(orch, 1);
     scope_stats_begin((int)r, (int32_t)orch->device->alive[r], (int32_t)ring->next, ring->heap.tail,
                       ring->heap.top, (int32_t)ring->dep_shown_tail, (int32_t)ring->dep_shown_top,
                       (int32_t)simpler_tensormap_used(orch->map));
+    set_inside(orch, 0);
     return 0;
 }
 
@@ -80,9 +101,11 @@ void simpler_scope_sample_end(struct simpler_orch *orch)
     if (simpler_run_verdict_is_code(orch->status))
         return;
     advance(orch);
+    set_inside(orch, 1);
     scope_stats_end((int)r, (int32_t)orch->device->alive[r], (int32_t)ring->next, ring->heap.tail,
                     ring->heap.top, (int32_t)ring->dep_shown_tail, (int32_t)ring->dep_shown_top,
                     (int32_t)simpler_tensormap_used(orch->map));
+    set_inside(orch, 0);
 }
 
 #endif

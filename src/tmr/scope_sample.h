@@ -14,6 +14,9 @@
 void simpler_scope_sample_start(struct simpler_orch *orch);
 void simpler_scope_sample_finish(struct simpler_orch *orch);
 
+/* The monitor's: a code was latched. */
+void simpler_scope_sample_fatal(struct simpler_device *device);
+
 /* The scope was pushed.  Returns 0. */
 int simpler_scope_sample_begin(struct simpler_orch *orch, const char *file, int line);
 /* The scope is about to be popped; its tasks are still held. */
@@ -46,6 +49,10 @@ SIMPLER_INLINE void simpler_scope_sample_start(struct simpler_orch *orch)
 SIMPLER_INLINE void simpler_scope_sample_finish(struct simpler_orch *orch)
 {
     (void)orch;
+}
+SIMPLER_INLINE void simpler_scope_sample_fatal(struct simpler_device *device)
+{
+    (void)device;
 }
 SIMPLER_INLINE int simpler_scope_sample_begin(struct simpler_orch *orch, const char *file, int line)
 {

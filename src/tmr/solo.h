@@ -17,11 +17,11 @@ void simpler_solo_complete(struct simpler_orch *orch, uint32_t number);
 
 /*
  * Calls a kernel with the arguments of a submit; 0 or its status.  @made are the
- * OUTPUTs in their order, NULL: there are none.
+ * OUTPUTs in their order, NULL: there are none.  @word: see kernel_word.h.
  */
 SIMPLER_INLINE int simpler_solo_call(struct simpler_thread *thread, uint32_t func_id,
                                      const struct simpler_task_args *args,
-                                     const struct simpler_tensor *made)
+                                     const struct simpler_tensor *made, uint64_t word)
 {
     uint32_t tensors = args->tensor_count;
 
@@ -33,7 +33,7 @@ SIMPLER_INLINE int simpler_solo_call(struct simpler_thread *thread, uint32_t fun
     for (uint32_t k = 0; k < args->scalar_count; k++)
         thread->args[tensors + k] = (int64_t)args->scalar[k];
     simpler_kernel_set_contexts(thread);
-    return simpler_kernel_call(thread, func_id);
+    return simpler_kernel_call(thread, func_id, word);
 }
 
 #endif

@@ -564,7 +564,9 @@ SIMPLER_INLINE int pass_through(struct simpler_orch *orch, struct simpler_ring *
     struct simpler_thread *thread = orch->thread;
 
     if (q->shape != SIMPLER_SHAPE_DUMMY) {
-        int status = simpler_solo_call(thread, q->func_id, q->args, NULL);
+        orch->solo_file = q->file;
+        orch->solo_line = q->line;
+        int status = simpler_solo_call(thread, q->func_id, q->args, NULL, q->func_id);
         if (SIMPLER_UNLIKELY(((uint32_t)status | thread->deferred) != 0))
             return keep(orch, q, status);
         simpler_scheduler_count(&thread->counts.run);
@@ -593,7 +595,8 @@ SIMPLER_INLINE void run_here(struct simpler_orch *orch, const struct request *q,
         slot->failed = SIMPLER_OUTCOME_FAILED;
         simpler_scheduler_count(&thread->counts.poisoned);
     } else if (q->shape != SIMPLER_SHAPE_DUMMY) {
-        int status = simpler_solo_call(thread, q->func_id, q->args, orch->made);
+        int status = simpler_solo_call(thread, q->func_id, q->args, orch->made,
+                                       simpler_kernel_word_of(slot));
         if (SIMPLER_LIKELY(((uint32_t)status | thread->deferred) == 0))
             simpler_scheduler_count(&thread->counts.run);
         else

@@ -66,6 +66,21 @@ static uint64_t progress(const void *device)
     return simpler_device_progress(device);
 }
 
+static enum simpler_device_lane_end lane_end(const void *device, uint32_t lane)
+{
+    return simpler_device_lane_end(device, lane);
+}
+
+static int quiesce(void *device, uint64_t timeout_ns, const char **why)
+{
+    return simpler_device_quiesce(device, timeout_ns, why);
+}
+
+static void report(void *device)
+{
+    simpler_device_report(device);
+}
+
 const struct simpler_runtime simpler_runtime_tmr = {
     .name = "tensormap_and_ringbuffer",
     .description = "tasks start while the orchestration runs; rings bound the memory",
@@ -75,4 +90,7 @@ const struct simpler_runtime simpler_runtime_tmr = {
     .execute = execute,
     .cancel = cancel,
     .progress = progress,
+    .lane_end = lane_end,
+    .quiesce = quiesce,
+    .report = report,
 };

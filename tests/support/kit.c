@@ -208,6 +208,11 @@ void kit_expect_equal(int64_t a, int64_t b, const char *text, const char *file, 
     kit_expect(false, text, file, line);
 }
 
+int kit_unexpected(void)
+{
+    return atomic_load_explicit(&unexpected, memory_order_relaxed);
+}
+
 int kit_run(struct kit *kit, kit_orch fn, void *user, const struct simpler_call_config *config,
             struct simpler_run_result *result)
 {

@@ -79,6 +79,8 @@ struct simpler_callable kit_callable(void);
 #define KIT_EXPECT_EQUAL(a, b) \
     kit_expect_equal((int64_t)(a), (int64_t)(b), #a " == " #b, __FILE__, __LINE__)
 void kit_expect(bool truth, const char *text, const char *file, int line);
+/* How many were not so since the last run of the kit began; for runs that it does not start. */
+int kit_unexpected(void);
 void kit_expect_equal(int64_t a, int64_t b, const char *text, const char *file, int line);
 
 int kit_run(struct kit *kit, kit_orch fn, void *user, const struct simpler_call_config *config,

@@ -15,8 +15,17 @@
 #include "simpler/log.h"
 
 static const char *const variables[] = {
-    "SIMPLER_RING_TASK_WINDOW", "SIMPLER_RING_HEAP", "SIMPLER_RING_DEP_POOL", "SIMPLER_TENSORMAP",
-    "PTO2_RING_TASK_WINDOW",    "PTO2_RING_HEAP",    "PTO2_RING_DEP_POOL",    "PTO2_TENSORMAP",
+    "SIMPLER_RING_TASK_WINDOW",
+    "SIMPLER_RING_HEAP",
+    "SIMPLER_RING_DEP_POOL",
+    "SIMPLER_TENSORMAP",
+    "SIMPLER_SCHEDULER_TIMEOUT_MS",
+    "SIMPLER_OP_EXECUTE_TIMEOUT_US",
+    "SIMPLER_STREAM_SYNC_TIMEOUT_MS",
+    "PTO2_RING_TASK_WINDOW",
+    "PTO2_RING_HEAP",
+    "PTO2_RING_DEP_POOL",
+    "PTO2_TENSORMAP",
 };
 static struct simpler_runtime_env environment;
 static char last_line[1024];
@@ -265,6 +274,59 @@ static void info_lists_what_is_set(void **state)
     assert_int_equal(line_count, 0);
 }
 
+/* AD-29: the three budgets, on a simulator and on board. */
+static void time_outs_of_the_environment(void **state)
+{
+    struct simpler_config_timeouts t;
+    const uint64_t ms = 1000000;
+    (void)state;
+
+    for (int onboard = 0; onboard < 2; onboard++) {
+        simpler_config_read_timeouts(onboard, &t, true);
+        assert_true(t.scheduler_ns == 20000 * ms && t.op_execute_ns == 45000 * ms &&
+                    t.stream_sync_ns == 50000 * ms);
+    }
+    assert_int_equal(line_count, 0);
+
+    /* The continuous-integration values of the documents. */
+    (void)setenv("SIMPLER_SCHEDULER_TIMEOUT_MS", "2000", 1);
+    (void)setenv("SIMPLER_OP_EXECUTE_TIMEOUT_US", "3000000", 1);
+    (void)setenv("SIMPLER_STREAM_SYNC_TIMEOUT_MS", "4000", 1);
+    for (int onboard = 0; onboard < 2; onboard++) {
+        simpler_config_read_timeouts(onboard, &t, true);
+        assert_true(t.scheduler_ns == 2000 * ms && t.op_execute_ns == 3000 * ms &&
+                    t.stream_sync_ns == 4000 * ms);
+    }
+    assert_int_equal(line_count, 0);
+
+    /* Out of order, and less than 1.5 s between the first and the last. */
+    static const char *const bad[][3] = {
+        {"3000", "3000000", "9000"}, {"2000", "9000000", "9000"}, {"2000", "3000000", "3499"}};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        (void)setenv("SIMPLER_SCHEDULER_TIMEOUT_MS", bad[i][0], 1);
+        (void)setenv("SIMPLER_OP_EXECUTE_TIMEOUT_US", bad[i][1], 1);
+        (void)setenv("SIMPLER_STREAM_SYNC_TIMEOUT_MS", bad[i][2], 1);
+        line_count = 0;
+        simpler_config_read_timeouts(true, &t, true);
+        assert_int_equal(t.scheduler_ns, 20000 * ms);
+        assert_int_equal(t.stream_sync_ns, 50000 * ms);
+        assert_int_equal(line_count, 1);
+        simpler_config_read_timeouts(false, &t, true);
+        assert_int_equal(t.scheduler_ns, (uint64_t)atoi(bad[i][0]) * ms);
+        assert_int_equal(line_count, 1);
+    }
+
+    static const char *const no_numbers[] = {"0", "-1", "1.5", "20s", "999999999999999999999", " "};
+    for (size_t i = 0; i < sizeof(no_numbers) / sizeof(no_numbers[0]); i++) {
+        (void)setenv("SIMPLER_SCHEDULER_TIMEOUT_MS", no_numbers[i], 1);
+        line_count = 0;
+        simpler_config_read_timeouts(false, &t, true);
+        assert_int_equal(t.scheduler_ns, 20000 * ms);
+        assert_int_equal(line_count, 1);
+        assert_non_null(strstr(last_line, "SIMPLER_SCHEDULER_TIMEOUT_MS"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +336,7 @@ int main(void)
         cmocka_unit_test_setup(a_bad_variable_is_ignored_whole, clean),
         cmocka_unit_test_setup(a_bad_config_is_refused_by_name, clean),
         cmocka_unit_test_setup(the_ends_of_each_range_are_legal, clean),
+        cmocka_unit_test_setup(time_outs_of_the_environment, clean),
         cmocka_unit_test_setup(info_lists_what_is_set, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

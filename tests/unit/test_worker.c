@@ -83,6 +83,33 @@ uint64_t simpler_device_progress(const struct simpler_device *device)
     return 42;
 }
 
+static bool is_busy; /* a hung run keeps it */
+static int reports;
+static uint64_t quiesce_timeout;
+
+enum simpler_device_lane_end simpler_device_lane_end(const struct simpler_device *device,
+                                                     uint32_t lane)
+{
+    assert_non_null(device);
+    return is_busy && lane == 0 ? SIMPLER_DEVICE_LANE_STOPPED : SIMPLER_DEVICE_LANE_COMPLETE;
+}
+
+int simpler_device_quiesce(struct simpler_device *device, uint64_t timeout_ns, const char **why)
+{
+    assert_non_null(device);
+    quiesce_timeout = timeout_ns;
+    if (!is_busy)
+        return 0;
+    *why = "kernel spin is still there";
+    return SIMPLER_ETIMEDOUT;
+}
+
+void simpler_device_report(struct simpler_device *device)
+{
+    assert_non_null(device);
+    reports++;
+}
+
 /* ---- helpers ---- */
 
 static char last_line[1024];
@@ -642,6 +669,35 @@ static void every_step_may_fail(void **state)
     assert_int_equal(failures, 13);
 }
 
+static void a_busy_device_refuses_runs_until_it_is_free(void **state)
+{
+    struct simpler_worker *worker = NULL;
+    struct simpler_run_result result;
+    uint32_t handle = 0;
+
+    (void)state;
+    assert_int_equal(simpler_worker_quiesce(NULL, 0), SIMPLER_EINVAL);
+    assert_int_equal(simpler_worker_open(NULL, &worker), 0);
+    assert_int_equal(simpler_worker_register(worker, &plain, &handle), 0);
+    assert_int_equal(simpler_worker_quiesce(worker, 7), 0);
+    is_busy = true;
+    assert_int_equal(simpler_worker_run(worker, handle, NULL, NULL, &result), SIMPLER_EKERNEL);
+    int before = runs;
+    assert_int_equal(simpler_worker_run(worker, handle, NULL, NULL, &result), SIMPLER_EBUSY);
+    assert_int_equal(runs, before);
+    assert_int_equal(result.status, SIMPLER_EBUSY);
+    assert_non_null(strstr(result.message, "kernel spin is still there"));
+    assert_int_equal(simpler_worker_quiesce(worker, 5000000000u), SIMPLER_ETIMEDOUT);
+    assert_in_range(quiesce_timeout, 1000000000u, 5000000000u);
+    simpler_worker_report(worker);
+    assert_int_equal(reports, 1);
+    is_busy = false;
+    assert_int_equal(simpler_worker_run(worker, handle, NULL, NULL, &result), SIMPLER_EKERNEL);
+    assert_int_equal(runs, before + 1);
+    assert_int_equal(simpler_worker_quiesce(worker, 0), 0);
+    simpler_worker_close(worker);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -658,6 +714,7 @@ int main(void)
         cmocka_unit_test_setup(close_ends_what_is_admitted, quiet),
         cmocka_unit_test_setup(the_caller_may_change_what_it_submitted, quiet),
         cmocka_unit_test_setup(memory_is_zeroed_aligned_and_guarded, quiet),
+        cmocka_unit_test_setup(a_busy_device_refuses_runs_until_it_is_free, quiet),
         cmocka_unit_test_setup(every_step_may_fail, quiet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -357,11 +357,12 @@ void simpler_args_dump_collector_close(struct simpler_args_dump_collector *colle
         close_directory(c);
     simpler_args_dump_writer_fini(&c->writer);
     simpler_args_dump_retained_close(c->retained);
+    bool may_free = c->session == NULL || simpler_prof_session_may_free(c->session);
     if (c->session != NULL)
         simpler_prof_session_close(c->session);
     simpler_args_dump_store_fini(&c->store);
     for (uint32_t l = 0; c->arenas != NULL && l < c->lane_count; l++) {
-        if (c->arenas[l].host != NULL)
+        if (c->arenas[l].host != NULL && may_free)
             c->transport->free(&c->arenas[l]);
     }
     simpler_alloc_free(c->arenas);
@@ -559,13 +560,18 @@ static int settle_files(struct simpler_args_dump_collector *c, bool proven,
 }
 
 int simpler_args_dump_collector_settle(struct simpler_args_dump_collector *collector,
-                                       const enum simpler_lane_end *ends,
-                                       struct args_dump_outcome *out)
+                                       enum simpler_lane_end *ends, struct args_dump_outcome *out)
 {
     struct simpler_args_dump_collector *c = collector;
     struct simpler_prof_accounting accounting = {0};
-    struct simpler_prof_verdict verdict = simpler_prof_decide(ends, c->lane_count);
+    struct simpler_prof_verdict verdict;
 
+    /* The last flush of a lane is proof of its end. */
+    for (uint32_t l = 0; l < c->lane_count; l++) {
+        if (ends[l] == SIMPLER_LANE_UNPROVED && simpler_prof_session_flushed(c->session, l))
+            ends[l] = SIMPLER_LANE_STOPPED;
+    }
+    verdict = simpler_prof_decide(ends, c->lane_count);
     atomic_store_explicit(&c->settling, true, memory_order_relaxed);
     int rc = simpler_prof_session_quiesce(c->session, ends, &accounting);
     memset(out, 0, sizeof(*out));
@@ -585,4 +591,9 @@ int simpler_args_dump_collector_settle(struct simpler_args_dump_collector *colle
     *out = ending.out;
     close_directory(c);
     return out->status;
+}
+
+void simpler_args_dump_collector_prove_late(struct simpler_args_dump_collector *collector)
+{
+    simpler_prof_session_prove_late(collector->session);
 }

@@ -61,9 +61,12 @@ int simpler_args_dump_collector_admit_retained(struct simpler_args_dump_collecto
 struct args_dump_retained *
 simpler_args_dump_collector_take(struct simpler_args_dump_collector *collector);
 
-/* @ends: one a lane.  Always fills @out; returns its status. */
+/* @ends: one a lane; an unproved one that has made its last flush becomes stopped.  Always
+ * fills @out; returns its status. */
 int simpler_args_dump_collector_settle(struct simpler_args_dump_collector *collector,
-                                       const enum simpler_lane_end *ends,
-                                       struct args_dump_outcome *out);
+                                       enum simpler_lane_end *ends, struct args_dump_outcome *out);
+
+/* Late proof: every thread of the last run, whose end was not proved, has come back. */
+void simpler_args_dump_collector_prove_late(struct simpler_args_dump_collector *collector);
 
 #endif

@@ -354,6 +354,9 @@ int simpler_scope_stats_collector_settle(struct simpler_scope_stats_collector *c
     struct scope_stats_block *block = simpler_prof_session_client_block(c->session);
     struct simpler_prof_accounting accounting = {0};
     const char *why = NULL;
+    /* The last flush of the lane is proof of its end. */
+    if (end == SIMPLER_LANE_UNPROVED && simpler_prof_session_flushed(c->session, 0))
+        end = SIMPLER_LANE_STOPPED;
     bool proven = simpler_prof_decide(&end, 1).may_read;
     int rc = simpler_prof_session_quiesce(c->session, &end, &accounting);
 
@@ -371,4 +374,9 @@ int simpler_scope_stats_collector_settle(struct simpler_scope_stats_collector *c
     out->status = c->retained != NULL ? settle_retained(c, proven, why, &accounting, out)
                                       : settle_file(c, proven, why, &accounting, out);
     return out->status;
+}
+
+void simpler_scope_stats_collector_prove_late(struct simpler_scope_stats_collector *collector)
+{
+    simpler_prof_session_prove_late(collector->session);
 }

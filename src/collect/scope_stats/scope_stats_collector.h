@@ -79,4 +79,7 @@ int simpler_scope_stats_collector_settle(struct simpler_scope_stats_collector *c
                                          enum simpler_lane_end end,
                                          struct scope_stats_outcome *out);
 
+/* Late proof: every thread of the last run, whose end was not proved, has come back. */
+void simpler_scope_stats_collector_prove_late(struct simpler_scope_stats_collector *collector);
+
 #endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_TMR_KERNEL_WORD_H
+#define SIMPLER_TMR_KERNEL_WORD_H
+
+/*
+ * The word around a kernel: which task a thread is inside of, and whether it
+ * may come back.  Before the kernel the thread stores the task, after it "none",
+ * and looks whether it was asked: plain stores and a load.
+ *
+ *   field    written by   read by    publishes
+ *   kernel   its thread   monitor    the slot, and all that was done before (M1)
+ *   revoke   monitor      thread     the monitor's verdict (M2)
+ *
+ * The monitor takes a run away from a thread inside a kernel by asking
+ * (ASKED), then sys_membarrier, then a look at the word.  The barrier orders for
+ * both: if the word still names a task, the thread's look after that kernel will
+ * find the question, so it is REVOKED for good.  If the word is "none", the
+ * thread may or may not have seen the question; one that has waits for the
+ * answer, a few microseconds, and gets "go on" (NOT).  So a thread that comes
+ * back at that very moment either never touches the run again or was never asked.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "base/testpoint.h"
+#include "tmr/engine.h"
+
+/*
+ * The word's values, so that each is made by one or two instructions:
+ *   below 2^16     a task that the orchestrator runs while it submits it: its func_id; it
+ *                  has no slot, its id is the next of the current ring
+ *   NO_KERNEL      not inside a kernel
+ *   from 2^56 on   not (id, func_id, shape, ring), the eight bytes of the slot
+ */
+#define SIMPLER_NO_KERNEL ((uint64_t)0x40000000)
+
+enum simpler_revoke {
+    SIMPLER_REVOKE_NOT = 0,
+    SIMPLER_REVOKE_ASKED = 1,
+    SIMPLER_REVOKE_DONE = 2,    /* the thread touches nothing of the run and parks */
+    SIMPLER_REVOKE_RELEASED = 3 /* every thread has come back: it may leave through the run */
+};
+
+/* What the word says of a task that has a slot. */
+struct simpler_kernel_task {
+    uint32_t id;
+    uint16_t func_id;
+    uint8_t shape;
+    uint8_t ring;
+};
+
+_Static_assert(sizeof(struct simpler_kernel_task) == 8 &&
+                   offsetof(struct simpler_task_slot, id) == 8 &&
+                   offsetof(struct simpler_task_slot, func_id) == 12 &&
+                   offsetof(struct simpler_task_slot, shape) == 14 &&
+                   offsetof(struct simpler_task_slot, ring) == 15,
+               "one load of the slot makes the word");
+
+SIMPLER_INLINE uint64_t simpler_kernel_word_of(const struct simpler_task_slot *slot)
+{
+    uint64_t bits;
+    memcpy(&bits, &slot->id, sizeof(bits));
+    return ~bits;
+}
+
+/* One kernel of a task that has several. */
+SIMPLER_INLINE uint64_t simpler_kernel_word_of_lane(const struct simpler_task_slot *slot,
+                                                    uint32_t func_id)
+{
+    struct simpler_kernel_task task = {slot->id, (uint16_t)func_id, slot->shape, slot->ring};
+    uint64_t bits;
+    memcpy(&bits, &task, sizeof(bits));
+    return ~bits;
+}
+
+SIMPLER_INLINE bool simpler_kernel_word_is_solo(uint64_t word)
+{
+    return word <= UINT16_MAX;
+}
+
+SIMPLER_INLINE struct simpler_kernel_task simpler_kernel_word_task(uint64_t word)
+{
+    struct simpler_kernel_task task;
+    uint64_t bits = ~word;
+    memcpy(&task, &bits, sizeof(task));
+    return task;
+}
+
+SIMPLER_INLINE void simpler_kernel_enter(struct simpler_thread *thread, uint64_t word)
+{
+    /* M1, release. */
+    atomic_store_explicit(&thread->counts.kernel, word, memory_order_release);
+}
+
+/* The thread was asked: waits for the answer, and for its release when it was revoked. */
+void simpler_kernel_asked(struct simpler_thread *thread);
+
+/* The kernel's status; one test for the question and a failure. */
+SIMPLER_INLINE int simpler_kernel_leave(struct simpler_thread *thread, int status)
+{
+    SIMPLER_TESTPOINT(KERNEL_BEFORE_LEAVE);
+    /* Else addresses are kept over the call, which costs more than to make them again. */
+    __asm__("" : "+r"(thread));
+    atomic_store_explicit(&thread->counts.kernel, SIMPLER_NO_KERNEL, memory_order_relaxed);
+    /* The monitor's membarrier makes this a fence towards it. */
+    atomic_signal_fence(memory_order_seq_cst);
+    /* acquire, pairs with M2. */
+    uint32_t asked = atomic_load_explicit(&thread->counts.revoke, memory_order_acquire);
+    if (SIMPLER_LIKELY((asked | (uint32_t)status) == 0))
+        return 0;
+    if (asked != SIMPLER_REVOKE_NOT)
+        simpler_kernel_asked(thread);
+    return status;
+}
+
+/* Whether the thread was revoked and is on its way out. */
+SIMPLER_INLINE bool simpler_kernel_is_revoked(const struct simpler_thread *thread)
+{
+    return atomic_load_explicit(&thread->counts.revoke, memory_order_relaxed) != SIMPLER_REVOKE_NOT;
+}
+
+#endif
