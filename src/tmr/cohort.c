@@ -264,20 +264,21 @@ static bool start_some(struct simpler_thread *thread, struct simpler_core_pool *
 /* The newest first, as they were pushed: turn them round behind the others. */
 static void take_arrived(struct simpler_core_pool *pool)
 {
-    struct simpler_task_launch *table = pool->device->table.launch;
     /* acquire, pairs with C4. */
     uint32_t number =
         atomic_exchange_explicit(&pool->arrived, SIMPLER_NO_TASK, memory_order_acquire);
     uint32_t newest = number, older = SIMPLER_NO_TASK;
 
+    if (number == SIMPLER_NO_TASK)
+        return;
+    /* Not before: without a task left the run may be over and the table another one. */
+    struct simpler_task_launch *table = pool->device->table.launch;
     while (number != SIMPLER_NO_TASK) {
         uint32_t next = table[number].next;
         table[number].next = older;
         older = number;
         number = next;
     }
-    if (older == SIMPLER_NO_TASK)
-        return;
     if (pool->first == SIMPLER_NO_TASK)
         pool->first = older;
     else

@@ -39,7 +39,6 @@ static void touch(struct simpler_deferred *list)
 void simpler_deferred_reset(struct simpler_device *device)
 {
     atomic_store_explicit(&device->deferred.open, 0, memory_order_relaxed);
-    atomic_store_explicit(&device->deferred.lock, 0, memory_order_relaxed);
 }
 
 /* ---- registration ---- */

@@ -332,6 +332,69 @@ static void set_time(struct gen *g, struct graph_task *task)
     }
 }
 
+static uint32_t form_below(struct gen *g, uint32_t n)
+{
+    return kit_random_below(&g->form_random, n);
+}
+
+/* Lanes, blocks and what else a task may be besides one call of one kernel. */
+static void choose_form(struct gen *g, struct graph_task *task)
+{
+    static const uint8_t lanes[] = {2, 2, 2, 1, 3, 5, 6, 7, 7};
+    struct graph_form *form = &task->form;
+    uint32_t clusters = g->p->config.cluster_count;
+
+    form->blocks = 1;
+    if (form_below(g, 100) >= g->style.form_chance)
+        return;
+    form->timed = form_below(g, 8) == 0;
+    form->hint = form_below(g, 4) == 0;
+    if (form_below(g, 6) == 0) {
+        form->deferred = true;
+        return;
+    }
+    form->lanes = lanes[form_below(g, sizeof(lanes))];
+    form->blocks = (int16_t)(1 + form_below(g, 5));
+    form->sync_start = form_below(g, 3) == 0;
+    uint32_t most = form->lanes == 2 ? 2 * clusters : clusters;
+    if (form->sync_start && (uint32_t)form->blocks > most)
+        form->blocks = (int16_t)most;
+    form->worker = (int16_t)form_below(g, (uint32_t)form->blocks);
+}
+
+/* All that the task may leave unwritten has a value already. */
+static bool may_be_off(const struct gen *g, const struct graph_task *task)
+{
+    for (uint32_t i = 0; i < task->access_count; i++) {
+        const struct graph_access *a = &g->p->access[task->first_access + i];
+        if (a->use == SIMPLER_USE_OUTPUT ? !g->p->buffer[a->buffer].has_initial_value
+                                         : a->writes && !graph_state_all_initialised(g, a))
+            return false;
+    }
+    return true;
+}
+
+/* By one of the elements that the task reads: what orders it before the task is there. */
+static void choose_predicate(struct gen *g, struct graph_task *task)
+{
+    static const uint8_t ops[] = {SIMPLER_PREDICATE_EQ, SIMPLER_PREDICATE_NE, SIMPLER_PREDICATE_GT,
+                                  SIMPLER_PREDICATE_LT, SIMPLER_PREDICATE_GE, SIMPLER_PREDICATE_LE};
+    struct graph_predicate *p = &task->predicate;
+
+    if (form_below(g, 100) >= g->style.predicate_chance || task->access_count == 0 ||
+        !may_be_off(g, task))
+        return;
+    uint32_t i = form_below(g, task->access_count);
+    const struct graph_access *a = &g->p->access[task->first_access + i];
+    if (!a->reads || a->use == SIMPLER_USE_OUTPUT || graph_view_numel(&a->view) == 0)
+        return;
+    p->op = ops[form_below(g, sizeof(ops))];
+    p->access = (uint16_t)i;
+    p->target = (int64_t)form_below(g, 256) - 128;
+    for (uint32_t d = 0; d < a->view.ndims; d++)
+        p->index[d] = form_below(g, a->view.shape[d]);
+}
+
 static void make_task(struct gen *g)
 {
     bool kernel = !chance(g, g->style.dummy_chance);
@@ -359,9 +422,15 @@ static void make_task(struct gen *g)
     for (uint32_t i = 0; i < outputs; i++)
         g->dead[g->p->buffer_count - 1 - i] = false;
     task->access_count = (uint16_t)(g->p->access_count - task->first_access);
-    if (kernel)
+    task->form.blocks = 1;
+    if (kernel) {
         set_time(g, task);
+        choose_form(g, task);
+        choose_predicate(g, task);
+    }
     finish_task(g, task, output_bytes);
+    if (task->predicate.access >= task->access_count)
+        memset(&task->predicate, 0, sizeof(task->predicate));
     task->rotation = (uint8_t)(task->access_count == 0 ? 0 : below(g, task->access_count));
 }
 
@@ -482,6 +551,9 @@ static void choose_style(struct gen *g, const struct graph_options *options)
     s->wide_chance = chance(g, 70) ? 0 : 4;
     s->max_accesses = 1 + below(g, 5);
     s->explicit_chance = chance(g, 60) ? 0 : below(g, 40);
+    bool host_built = options != NULL && options->host_built;
+    s->form_chance = host_built || form_below(g, 2) == 0 ? 0 : 3 + form_below(g, 40);
+    s->predicate_chance = host_built || form_below(g, 2) == 0 ? 0 : 2 + form_below(g, 25);
     bool calm = options != NULL && options->calm;
     s->busy_chance = calm || chance(g, 50) ? 0 : below(g, 60);
     s->busy_ns = chance(g, 50) ? 600 : 6000;
@@ -536,6 +608,7 @@ void graph_generate(struct graph_program *program, uint64_t seed,
         abort();
     g->p = program;
     g->random.state = kit_mix(seed + 1);
+    g->form_random.state = kit_mix(seed + 0x517cc1b727220a95u);
     program->seed = seed;
     program->op_count = program->task_count = program->access_count = 0;
     program->buffer_count = program->get_count = program->kernel_count = 0;

@@ -83,6 +83,26 @@ struct graph_buffer {
 
 enum graph_task_kind { GRAPH_TASK_KERNEL, GRAPH_TASK_DUMMY, GRAPH_TASK_ALLOC };
 
+/* One element decides whether the task runs. */
+struct graph_predicate {
+    uint8_t op;      /* enum simpler_predicate_op; 0: none */
+    uint16_t access; /* of the task: the operand's view */
+    uint32_t index[SIMPLER_MAX_DIMS];
+    int64_t target;
+};
+
+/*
+ * A kernel of several blocks or lanes.  One block does the work: all its lanes read, meet
+ * at a barrier, and the last one writes; with sync_start all blocks read.  A deferred task
+ * is written by a thread of the test when its kernel has returned.
+ */
+struct graph_form {
+    uint8_t lanes;  /* mask of enum simpler_lane; 0: a plain task */
+    int16_t blocks; /* at least 1 */
+    int16_t worker; /* the block that works */
+    bool sync_start, deferred, timed, hint;
+};
+
 struct graph_task {
     uint8_t kind;
     uint8_t variant;
@@ -96,6 +116,8 @@ struct graph_task {
     uint16_t dependency_count;
     uint16_t dependency[GRAPH_MAX_DEPENDENCIES];
     uint8_t dependency_kind[GRAPH_MAX_DEPENDENCIES];
+    struct graph_form form;
+    struct graph_predicate predicate;
 };
 
 enum graph_op_kind {

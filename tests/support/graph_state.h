@@ -54,11 +54,13 @@ struct style {
     uint32_t output_chance, alloc_chance, dummy_chance, get_chance, wide_chance;
     uint32_t max_accesses, explicit_chance;
     uint32_t busy_chance, busy_ns, sleep_chance;
+    uint32_t form_chance, predicate_chance;
 };
 
 struct gen {
     struct graph_program *p;
     struct kit_random random;
+    struct kit_random form_random; /* apart, so that forms do not change the graphs */
     struct style style;
     struct byte_state *state[GRAPH_MAX_BUFFERS];
     bool dead[GRAPH_MAX_BUFFERS];
