@@ -7,6 +7,9 @@
 source "$(dirname "$0")/../support/scene.sh"
 unset SIMPLER_RING_TASK_WINDOW SIMPLER_RING_HEAP SIMPLER_RING_DEP_POOL SIMPLER_TENSORMAP CXX CXXFLAGS
 export SIMPLER_CACHE_DIR=$work/cache
+# Under a sanitizer the sources are under it too.
+sanitize=$(sed -n 's/^SIMPLER_SANITIZE:STRING=//p' "$BUILD_DIR/CMakeCache.txt")
+[ -z "$sanitize" ] || export CXXFLAGS="-g -fsanitize=$sanitize -fno-sanitize-recover=all"
 /usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo "SKIP: no numpy for the goldens"; exit 77; }
 
 # Whether a manifest, as a whole, may run on a platform.
