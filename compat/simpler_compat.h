@@ -21,6 +21,7 @@ using simpler::CoreTaskArgs;
 using simpler::CoreTaskArgsWithDeps;
 using simpler::CoreTaskPredicate;
 using simpler::DepFlags;
+using simpler::GraphScalar;
 using simpler::GraphTaskArgs;
 using simpler::INVALID_KERNEL_ID;
 using simpler::LaunchSpec;

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -248,6 +249,14 @@ static bool reap(const char *command, struct job *jobs, size_t count, const char
     return pid > 0 || errno == EINTR;
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 static size_t count_running(const struct job *jobs, size_t count)
 {
     size_t n = 0;
@@ -255,6 +264,21 @@ static size_t count_running(const struct job *jobs, size_t count)
     for (size_t i = 0; i < count; i++)
         n += jobs[i].pid != 0;
     return n;
+}
+
+/* On a terminal, once a second has passed, how far it is; with @left 0 the line goes. */
+static void show_progress(size_t left, size_t count, uint64_t start)
+{
+    static bool shown;
+
+    if (!isatty(STDERR_FILENO) || (left != 0 && now_ns() - start < 1000000000) ||
+        (left == 0 && !shown))
+        return;
+    shown = left != 0;
+    if (left != 0)
+        (void)fprintf(stderr, "\rcompiling, %zu of %zu sources left\033[K", left, count);
+    else
+        (void)fputs("\r\033[K", stderr);
 }
 
 /* Finds the unit in the cache or starts its compiler; false when it can do neither. */
@@ -288,6 +312,7 @@ static bool begin(const char *command, struct job *job, const char *dir, size_t 
 int simpler_unit_build(const char *command, struct simpler_unit *units, size_t count)
 {
     char dir[SIMPLER_CACHE_PATH];
+    const uint64_t started = now_ns();
     size_t failed = 0;
 
     int rc = simpler_unit_cache_dir(command, dir);
@@ -301,11 +326,16 @@ int simpler_unit_build(const char *command, struct simpler_unit *units, size_t c
     for (size_t i = 0; i < count; i++) {
         jobs[i].unit = &units[i];
         failed += !begin(command, &jobs[i], dir, i);
-        while (count_running(jobs, count) >= simpler_info_usable_cpus())
+        while (count_running(jobs, count) >= simpler_info_usable_cpus()) {
             failed += !reap(command, jobs, count, dir);
+            show_progress(count - i, count, started);
+        }
     }
-    while (count_running(jobs, count) > 0)
+    while (count_running(jobs, count) > 0) {
         failed += !reap(command, jobs, count, dir);
+        show_progress(count_running(jobs, count), count, started);
+    }
+    show_progress(0, count, started);
     free(jobs);
     if (failed == 0)
         return 0;

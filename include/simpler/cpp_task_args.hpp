@@ -22,11 +22,37 @@ inline namespace SIMPLER_CPP_NAMESPACE
 inline constexpr uint32_t CORE_MAX_TENSOR_ARGS = SIMPLER_MAX_TENSORS;
 inline constexpr uint32_t CORE_MAX_SCALAR_ARGS = SIMPLER_MAX_SCALARS;
 
+/**
+ * A scalar of a graph, in the graph's function.  Given to add_scalar as it is, the
+ * task gets each call's value; read as a number, the graph depends on the value.
+ */
+class GraphScalar
+{
+  public:
+    GraphScalar(const uint64_t *address, bool *read) : address_(address), read_(read)
+    {
+    }
+    operator uint64_t() const
+    {
+        *read_ = true;
+        return *address_;
+    }
+    const uint64_t *address() const
+    {
+        return address_;
+    }
+
+  private:
+    const uint64_t *address_;
+    bool *read_;
+};
+
 namespace detail
 {
 template <class T> using Bare = std::remove_cv_t<std::remove_reference_t<T>>;
 template <class T> inline constexpr bool is_tensor = std::is_same_v<Bare<T>, ChipTensor>;
 template <class T> inline constexpr bool is_create_info = std::is_same_v<Bare<T>, TensorCreateInfo>;
+template <class T> inline constexpr bool is_graph_scalar = std::is_same_v<Bare<T>, GraphScalar>;
 template <class T>
 inline constexpr bool is_scalar = (std::is_arithmetic_v<Bare<T>> ||
                                    std::is_enum_v<Bare<T>>)&&sizeof(Bare<T>) <= sizeof(uint64_t);
@@ -169,7 +195,7 @@ class CoreTaskArgs
     template <class... T> void add_scalar(T &&...values)
     {
         static_assert(sizeof...(T) > 0, "add_scalar takes at least one argument");
-        static_assert((detail::is_scalar<T> && ...),
+        static_assert(((detail::is_scalar<T> || detail::is_graph_scalar<T>)&&...),
                       "a scalar is a number or an enum of at most 8 bytes");
         (add_one_scalar(std::is_lvalue_reference_v<T> ? &values : nullptr, values), ...);
     }
@@ -315,6 +341,16 @@ class CoreTaskArgs
         note_error();
     }
     template <class T> void add_one_scalar(const T *source, const T &value)
+    {
+        if constexpr (detail::is_graph_scalar<T>) {
+            SIMPLER_CALL(task_args_add_scalar)(&c_, value.address(), SIMPLER_DTYPE_UINT64);
+            note_error();
+            return;
+        } else {
+            add_number(source, value);
+        }
+    }
+    template <class T> void add_number(const T *source, const T &value)
     {
         const uint64_t bits = to_u64(value);
         const uint32_t at = c_.scalar_count;

@@ -60,7 +60,7 @@ int close_worker(void **)
     return 0;
 }
 
-template <void (*Entry)(const ChipTaskArgs &)> int run()
+template <void (*Entry)(const ChipTaskArgs &)> int run(const char *runtime = nullptr)
 {
     simpler_callable callable{};
     callable.orchestrate = orchestration<Entry>;
@@ -78,7 +78,9 @@ template <void (*Entry)(const ChipTaskArgs &)> int run()
     args.tensor_count = 3;
     args.scalar = scalars;
     args.scalar_count = 2;
-    return simpler_worker_run(worker, handle, &args, nullptr, &result);
+    simpler_call_config config{};
+    config.runtime = runtime;
+    return simpler_worker_run(worker, handle, &args, &config, &result);
 }
 
 // Run by the orchestrator's thread: cmocka's asserts belong to the main thread.
@@ -384,6 +386,105 @@ void test_launch_and_more(void **)
     assert_int_equal(always.c()->extra & SIMPLER_EXTRA_PREDICATE, 0);
 }
 
+// y = x + scalar, the scalar bound to each call, and how often a graph is called.
+int bound_calls, reading_calls, configured_calls;
+
+void bound_graph(const GraphTaskArgs &graph)
+{
+    bound_calls++;
+    CoreTaskArgs args;
+    args.add_input(graph.tensor(0));
+    args.add_output(graph.tensor(1));
+    args.add_scalar(graph.scalar(0));
+    rt_submit_aic_task(INCREMENT, args);
+}
+
+// The same, but the scalar's value is part of what is submitted.
+void reading_graph(const GraphTaskArgs &graph)
+{
+    reading_calls++;
+    const float value = from_u64<float>(graph.scalar(0));
+    CoreTaskArgs args;
+    args.add_input(graph.tensor(0));
+    args.add_output(graph.tensor(1));
+    args.add_scalar(value);
+    rt_submit_aic_task(INCREMENT, args);
+}
+
+void configured_graph(const GraphTaskArgs &graph, int8_t first, const double &second)
+{
+    configured_calls++;
+    EXPECT(first == -7 && (second == 0.5 || second == 1.5));
+    CoreTaskArgs args;
+    args.add_input(graph.tensor(0));
+    args.add_output(graph.tensor(1));
+    args.add_scalar(static_cast<float>(second));
+    rt_submit_aic_task(INCREMENT, args);
+}
+
+void graphs(const ChipTaskArgs &run_args)
+{
+    for (uint32_t i = 0; i < 3; i++) {
+        const float summand = static_cast<float>(i + 1);
+        GraphTaskArgs graph;
+        graph.add_input(run_args.tensor(i % 2));
+        graph.add_output(run_args.tensor(1 - i % 2));
+        graph.add_scalar(summand);
+        rt_submit_graph(bound_graph, graph);
+        GraphTaskArgs next;
+        next.add_input(run_args.tensor(1 - i % 2));
+        next.add_output(run_args.tensor(2));
+        next.add_scalar(summand);
+        rt_submit_graph(reading_graph, next);
+    }
+    GraphTaskArgs last;
+    last.add_input(run_args.tensor(2));
+    last.add_output(run_args.tensor(0));
+    rt_submit_graph(configured_graph, last, -7, 0.5);
+    GraphTaskArgs back;
+    back.add_input(run_args.tensor(0));
+    back.add_output(run_args.tensor(2));
+    rt_submit_graph(configured_graph, back, int8_t{-7}, 1.5f);
+}
+
+// Replayed graphs compute what called ones do; only what cannot change is replayed.
+void test_graphs(void **)
+{
+    for (const char *runtime : {"tensormap_and_ringbuffer", "host_build_graph"}) {
+        std::memset(data, 0, sizeof(data));
+        bound_calls = reading_calls = configured_calls = 0;
+        assert_run(run<graphs>(runtime));
+        // x1 = 1, x0 = 3, x1 = 6, x2 = 9; then +0.5, +1.5.
+        assert_true(data[1][0] == 6.0f && data[0][5] == 9.5f && data[2][N - 1] == 11.0f);
+        const bool recorded = std::strcmp(runtime, "host_build_graph") == 0;
+        assert_int_equal(bound_calls, recorded ? 1 : 3);
+        assert_int_equal(reading_calls, 3);
+        assert_int_equal(configured_calls, 2); // two configurations
+    }
+}
+
+void wrong_graph(const GraphTaskArgs &graph)
+{
+    (void)graph.tensor(1);
+}
+
+void submits_wrong_graph(const ChipTaskArgs &run_args)
+{
+    GraphTaskArgs graph;
+    graph.add_input(run_args.tensor(0));
+    rt_submit_graph(wrong_graph, graph);
+    EXPECT(rt_is_fatal());
+    graph.add_scalar(1);
+    graph.add_input(run_args.tensor(0));
+    rt_submit_graph(wrong_graph, graph); // nothing happens any more
+}
+
+void test_wrong_graph(void **)
+{
+    assert_fails(run<submits_wrong_graph>(), SIMPLER_CODE_INVALID_ARGS,
+                 "tensor(1): the graph has 1 tensors");
+}
+
 void test_dependencies(void **)
 {
     TaskId ids[3];
@@ -456,6 +557,8 @@ int main()
         cmocka_unit_test(test_scalars),
         cmocka_unit_test(test_launch_and_more),
         cmocka_unit_test(test_dependencies),
+        cmocka_unit_test(test_graphs),
+        cmocka_unit_test(test_wrong_graph),
         cmocka_unit_test(test_dump),
         cmocka_unit_test(test_views),
     };
