@@ -170,6 +170,9 @@ static void one_fails_as_it_passes(struct simpler_orch *orch, void *user)
     struct simpler_tensor tensor = cell(1);
     train(orch);
     submit_cell(orch, SIMPLER_USE_INOUT, 0, fail_kernel, NULL, &out);
+    /* On a ring of its own, where nothing is before it. */
+    SIMPLER_SCOPE(orch)
+    submit_cell(orch, SIMPLER_USE_INPUT, 0, kit_count_kernel, user, NULL);
     submit_cell(orch, SIMPLER_USE_INPUT, 0, kit_count_kernel, user, NULL);
     simpler_task_args_reset(&args);
     simpler_task_args_add_inout(&args, &tensor);
@@ -193,7 +196,7 @@ static void a_failure_reaches_what_depends_on_it(void **state)
                          SIMPLER_EKERNEL);
         assert_int_equal(atomic_load(&count), 0);
         assert_int_equal(result.stats.tasks_failed, 1);
-        assert_int_equal(result.stats.tasks_poisoned, 4);
+        assert_int_equal(result.stats.tasks_poisoned, 5);
         assert_int_equal(result.stats.tasks_run, 2 * TRAINING + 200);
     }
 }
