@@ -25,6 +25,8 @@
 #define MAX_PEERS  8
 #define MAX_SLICES 101
 #define SHAPES     6
+#define METG       5 /* the last shape */
+#define TRIES      5 /* runs of a shape a slice */
 #define NEAR_NS    150.0
 
 static const char *const shape_names[SHAPES] = {"empty", "own", "chain", "wave", "tree", "metg"};
@@ -192,14 +194,26 @@ static double median(const double *values, int n)
     return copy[n / 2];
 }
 
+/* A run takes milliseconds, as long as one interrupt: the median of several counts. */
+static void measure_shape(struct peer *peers, int count, int shape, int slice)
+{
+    double tries[MAX_PEERS][TRIES];
+    for (int i = 0; i < TRIES; i++) {
+        for (int p = 0; p < count; p++)
+            tries[p][i] = ask(&peers[p], shape_names[shape], 0);
+    }
+    for (int p = 0; p < count; p++)
+        peers[p].ns[shape][slice] = median(tries[p], TRIES);
+}
+
 static void measure(struct peer *peers, int count, int slices, enum placement *places)
 {
     for (int s = 0; s < slices; s++) {
         double before = probe();
-        for (int k = 0; k < SHAPES; k++) {
-            for (int p = 0; p < count; p++)
-                peers[p].ns[k][s] = k == 5 ? metg(&peers[p]) : ask(&peers[p], shape_names[k], 0);
-        }
+        for (int k = 0; k < METG; k++)
+            measure_shape(peers, count, k, s);
+        for (int p = 0; p < count; p++)
+            peers[p].ns[METG][s] = metg(&peers[p]);
         double after = probe();
         places[s] = before < NEAR_NS && after < NEAR_NS   ? NEAR
                     : before > NEAR_NS && after > NEAR_NS ? FAR
@@ -287,18 +301,18 @@ static int check_gate(const struct peer *peers, int count, int slices)
         return 0;
     }
     for (int k = 0; k < GATES; k++) {
-        double worst = 0;
+        double ratio[MAX_SLICES], worst = 0;
+        int kept = 0;
         for (int s = 0; s < slices; s++) {
-            double ratio = peers[0].ns[k][s] / peers[gcc].ns[k][s];
-            if (ratio > worst)
-                worst = ratio;
-            if (peers[0].ns[k][s] < 0 || peers[gcc].ns[k][s] < 0)
-                failed = 1;
+            bool right = peers[0].ns[k][s] > 0 && peers[gcc].ns[k][s] > 0;
+            ratio[s] = right ? peers[0].ns[k][s] / peers[gcc].ns[k][s] : 1e9;
+            worst = ratio[s] > worst ? ratio[s] : worst;
+            kept += ratio[s] <= gates[k];
         }
-        printf("gate %-6s worst ratio %.3f, at most %.2f: %s\n", shape_names[k], worst, gates[k],
-               worst <= gates[k] ? "kept" : "MISSED");
-        if (worst > gates[k])
-            failed = 1;
+        printf("gate %-6s ratio %.3f, worst %.3f, at most %.2f: %s in %d of %d slices\n",
+               shape_names[k], median(ratio, slices), worst, gates[k],
+               kept == slices ? "kept" : "MISSED, kept", kept, slices);
+        failed |= kept != slices;
     }
     return failed;
 }
