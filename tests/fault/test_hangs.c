@@ -322,6 +322,180 @@ static void slow_kernels_are_no_hang(void **state)
     assert_int_equal(result.message[0], '\0');
 }
 
+/* ---- diagnostics of a hung run (AD-29, SS-19, SS-20, SS-21) ---- */
+
+static char prefix[] = "/tmp/test_hangs.XXXXXX";
+static char text[1 << 20];
+
+static const char *read_file(const char *name)
+{
+    char path[256];
+    (void)snprintf(path, sizeof(path), "%s/%s", prefix, name);
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return NULL;
+    size_t n = fread(text, 1, sizeof(text) - 1, file);
+    (void)fclose(file);
+    text[n] = '\0';
+    return text;
+}
+
+static int count_of(const char *haystack, const char *needle)
+{
+    int n = 0;
+    for (const char *p = haystack; (p = strstr(p, needle)) != NULL; p++)
+        n++;
+    return n;
+}
+
+static struct simpler_call_config with_diagnostics(uint32_t threads)
+{
+    struct simpler_call_config config = kit_config(threads);
+    config.enable_scope_stats = 1;
+    config.enable_dump_args = 2;
+    config.output_prefix = prefix;
+    return config;
+}
+
+/* What a kernel wrote before it began to spin: told to the sanitizer through its counter. */
+#if defined(SIMPLER_DEBUG)
+static bool see_the_kernel(void *user, enum simpler_testpoint point)
+{
+    struct spinner *s = user;
+    if (point == SIMPLER_TESTPOINT_PARTIAL_BEFORE_CAPTURE)
+        (void)atomic_load_explicit(&s->inside, memory_order_acquire);
+    return false;
+}
+#endif
+
+static void one_done_one_stuck(struct simpler_orch *orch, void *user)
+{
+    SIMPLER_SCOPE(orch)
+    {
+        KIT_EXPECT_EQUAL(submit_on(orch, 6, KIT_LONG, kit_nop_kernel, NULL), 0);
+        KIT_EXPECT_EQUAL(submit_on(orch, 7, KIT_LONG, spin_kernel, user), 0);
+        KIT_EXPECT_EQUAL(submit_on(orch, 7, KIT_LONG, kit_nop_kernel, NULL), 0);
+        KIT_EXPECT_EQUAL(submit_on(orch, 7, KIT_LONG, kit_nop_kernel, NULL), 0);
+    }
+}
+
+/*
+ * Every lane is complete or stopped: the files are whole.  The dump has the inputs of
+ * both tasks, the output of the finished one, and what the stuck one has written so far.
+ */
+static void a_stuck_kernel_leaves_whole_files(void **state)
+{
+    (void)state;
+    static struct spinner s;
+    static const uint32_t execs[] = {SIMPLER_EXEC_INLINE, SIMPLER_EXEC_THREADS};
+    for (int i = 0; i < 2; i++) {
+        struct simpler_call_config config = with_diagnostics(2);
+        config.exec = execs[i];
+        memset(&s, 0, sizeof(s));
+        cells[7][0] = 0;
+#if defined(SIMPLER_DEBUG)
+        simpler_testpoint_set(see_the_kernel, &s);
+#endif
+        int rc = hang_run(one_done_one_stuck, &s, &config);
+        assert_int_equal(rc, -SIMPLER_CODE_SCHEDULER_TIMEOUT);
+        assert_int_equal(result.scope_stats.status, 0);
+        assert_int_equal(result.scope_stats.has_file, 1);
+        assert_int_equal(result.args_dump.status, 0);
+        assert_int_equal(result.args_dump.counts_known, 1);
+        /* One tensor in, two scalars, one tensor out, for two tasks. */
+        assert_int_equal(result.args_dump.records, 8);
+        const char *manifest = read_file("args_dump/args_dump.json");
+        assert_non_null(manifest);
+        assert_int_equal(count_of(manifest, "\"stage\": \"after_completion\""), 2);
+        /* The stuck task's output holds 42 already. */
+        const char *after = strstr(manifest, "\"task_id\": \"0x0000000100000001\"");
+        while (after != NULL && strstr(after, "after_completion") != NULL &&
+               strstr(after, "after_completion") > strchr(after, '\n'))
+            after = strstr(after + 1, "\"task_id\": \"0x0000000100000001\"");
+        assert_non_null(after);
+        const char *offset = strstr(after, "\"bin_offset\": ");
+        assert_non_null(offset);
+        long at = strtol(offset + strlen("\"bin_offset\": "), NULL, 10);
+        assert_non_null(read_file("args_dump/args.bin"));
+        uint64_t value;
+        memcpy(&value, text + at, sizeof(value));
+        assert_int_equal(value, 42);
+        const char *scope = read_file("scope_stats/scope_stats.jsonl");
+        assert_non_null(scope);
+        assert_non_null(strstr(scope, "{\"fatal\": true, \"dropped\": 0"));
+        atomic_store(&s.let_go, 1);
+        assert_int_equal(simpler_worker_quiesce(kit.worker, 10000000000u), 0);
+        /* What came back late wrote nothing into the next run's files. */
+        struct simpler_call_config next = with_diagnostics(2);
+        next.exec = execs[i];
+        assert_int_equal(hang_run(one_done_one_stuck, &s, &next), 0);
+        assert_int_equal(result.args_dump.refused_epoch, 0);
+        assert_int_equal(result.args_dump.counts_known, 1);
+        assert_int_equal(result.args_dump.records, 16);
+        assert_int_equal(result.scope_stats.status, 0);
+    }
+}
+
+static void scopes_then_never(struct simpler_orch *orch, void *user)
+{
+    struct never *n = user;
+    /* More samples than the first buffer has records. */
+    for (int i = 0; n->with_task && i < 600; i++)
+        SIMPLER_SCOPE(orch)
+        {
+        }
+    atomic_store(&n->inside, 1);
+    while (!atomic_load_explicit(&n->let_go, memory_order_acquire))
+        kit_sleep_ns(100000);
+    SIMPLER_SCOPE(orch)
+    {
+    }
+}
+
+/*
+ * The orchestrator's lane is unproved: scope stats say what the host received, or, when that is
+ * nothing, there is no file, and no older one either.
+ */
+static void an_orchestration_that_never_returns_is_unproved(void **state)
+{
+    (void)state;
+    static struct never n;
+    for (int with = 1; with >= 0; with--) {
+        struct simpler_call_config config = with_diagnostics(2);
+        memset(&n, 0, sizeof(n));
+        n.with_task = with != 0;
+        assert_int_equal(hang_run(scopes_then_never, &n, &config), -SIMPLER_CODE_SCHEDULER_TIMEOUT);
+        assert_int_equal(result.scope_stats.status, SIMPLER_EPARTIAL);
+        assert_int_equal(result.scope_stats.counts_known, 0);
+        assert_int_equal(result.scope_stats.has_file, with);
+        const char *scope = read_file("scope_stats/scope_stats.jsonl");
+        if (with != 0) {
+            assert_non_null(scope);
+            assert_non_null(strstr(
+                scope,
+                "{\"fatal\": null, \"dropped\": null, \"total\": null, \"task_window_max\": ["));
+            assert_non_null(strstr(scope, "\"collection_verdict\": \"partial_cut_unknown\", "
+                                          "\"counts_unknown\": true, "
+                                          "\"host_received_records\": 1024, "
+                                          "\"host_retained_records\": 1024}"));
+            assert_int_equal(count_of(scope, "\n"), 1 + 1024);
+        } else {
+            assert_null(scope);
+        }
+        atomic_store(&n.let_go, 1);
+        assert_int_equal(simpler_worker_quiesce(kit.worker, 10000000000u), 0);
+    }
+    /* Proved late: the next run has its own numbers alone. */
+    struct simpler_call_config config = with_diagnostics(2);
+    memset(&n, 0, sizeof(n));
+    n.let_go = 1;
+    assert_int_equal(hang_run(scopes_then_never, &n, &config), 0);
+    assert_int_equal(result.scope_stats.status, 0);
+    assert_int_equal(result.scope_stats.records, 4);
+    /* The sample that the late orchestrator published when it came back (SS-22). */
+    assert_int_equal(result.scope_stats.refused_epoch, 1);
+}
+
 #if defined(SIMPLER_DEBUG)
 /* ---- seams ---- */
 
@@ -470,8 +644,8 @@ static void a_kernel_returns_at_the_timeout(void **state)
     static struct spinner s;
     struct simpler_call_config config = kit_config(2);
     int ended[2] = {0, 0};
-    const char *text = getenv("SIMPLER_TEST_ROUNDS");
-    int rounds = text != NULL ? atoi(text) : 300;
+    const char *wanted = getenv("SIMPLER_TEST_ROUNDS");
+    int rounds = wanted != NULL ? atoi(wanted) : 300;
 
     kit_close(&kit);
     (void)setenv("SIMPLER_SCHEDULER_TIMEOUT_MS", "1", 1);
@@ -514,6 +688,8 @@ int main(void)
         TEST(an_orchestration_that_never_returns),
         TEST(a_deadline_ends_an_orchestration_that_never_calls),
         TEST(slow_kernels_are_no_hang),
+        TEST(a_stuck_kernel_leaves_whole_files),
+        TEST(an_orchestration_that_never_returns_is_unproved),
 #if defined(SIMPLER_DEBUG)
         TEST(a_lost_edge_is_named),
         TEST(a_cycle_is_named),
@@ -521,5 +697,10 @@ int main(void)
         TEST(a_kernel_returns_at_the_timeout),
 #endif
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    if (mkdtemp(prefix) == NULL)
+        return 1;
+    int rc = cmocka_run_group_tests(tests, NULL, NULL);
+    char command[64];
+    (void)snprintf(command, sizeof(command), "rm -rf %s", prefix);
+    return system(command) != 0 ? 1 : rc;
 }
