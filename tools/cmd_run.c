@@ -21,6 +21,8 @@ static int open_worker(const struct simpler_run_summary *s, struct simpler_worke
 
     config.platform = s->options->platform.name;
     config.device_id = (int)s->options->device_id;
+    config.level = s->options->across_runs ? 3 : 2;
+    config.collect_across_runs = s->options->across_runs;
     /* What goes wrong in the library is in the log already. */
     if (simpler_worker_open(&config, worker) != 0)
         return SIMPLER_EXIT_FAILED;

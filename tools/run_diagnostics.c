@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "report/scope_json.h"
 #include "report/scope_page.h"
@@ -24,18 +25,65 @@ static void write_page(struct simpler_run_diagnostics *d, const char *file)
     d->page[0] = '\0';
 }
 
+static void read_scope_stats(struct simpler_run_diagnostics *d, const char *path)
+{
+    if (simpler_scope_model_read(path, NULL, NULL, &d->scope_stats) == 0)
+        write_page(d, path);
+    else
+        (void)fprintf(stderr, "simpler run: warning: no report: %s could not be read\n", path);
+}
+
 void simpler_run_diagnostics_make(struct simpler_run_diagnostics *d,
                                   const struct simpler_run_result *result)
 {
-    const struct simpler_scope_stats_result *s = &result->scope_stats;
+    memset(d, 0, sizeof(*d));
+    if (result->scope_stats.has_file)
+        read_scope_stats(d, result->scope_stats.path);
+}
+
+/* What was to be written in the background, and is there now or not. */
+static void note_scope_stats(const struct simpler_run_diagnostics *d,
+                             struct simpler_scope_stats_result *s)
+{
+    if (!s->pending)
+        return;
+    s->pending = 0;
+    s->has_file = d->scope_stats != NULL;
+    if (s->status == 0 && !s->has_file)
+        s->status = SIMPLER_EIO;
+    else if (s->status == 0 && d->scope_stats->chip != SIMPLER_SCOPE_CHIP_HEALTHY)
+        s->status = SIMPLER_EPARTIAL;
+}
+
+static void note_args_dump(struct simpler_args_dump_result *a)
+{
+    char path[sizeof(a->path) + 32];
+
+    if (!a->pending)
+        return;
+    (void)snprintf(path, sizeof(path), "%s/args_dump.json", a->path);
+    a->pending = 0;
+    a->has_manifest = access(path, F_OK) == 0;
+    if (a->status == 0 && !a->has_manifest)
+        a->status = SIMPLER_EIO;
+}
+
+bool simpler_run_diagnostics_collect(struct simpler_run_diagnostics *d, const char *prefix,
+                                     const struct simpler_call_config *config,
+                                     struct simpler_run_result *result)
+{
+    char path[sizeof(d->page)];
 
     memset(d, 0, sizeof(*d));
-    if (!s->has_file)
-        return;
-    if (simpler_scope_model_read(s->path, NULL, NULL, &d->scope_stats) == 0)
-        write_page(d, s->path);
-    else
-        (void)fprintf(stderr, "simpler run: warning: no report: %s could not be read\n", s->path);
+    (void)snprintf(path, sizeof(path), "%s/scope_stats/scope_stats.jsonl", prefix);
+    if (config->enable_scope_stats != 0)
+        read_scope_stats(d, path);
+    if (result != NULL) {
+        note_scope_stats(d, &result->scope_stats);
+        note_args_dump(&result->args_dump);
+    }
+    return config->enable_scope_stats == 0 ||
+           (d->scope_stats != NULL && d->scope_stats->chip == SIMPLER_SCOPE_CHIP_HEALTHY);
 }
 
 void simpler_run_diagnostics_fini(struct simpler_run_diagnostics *d)

@@ -18,6 +18,14 @@ struct simpler_run_diagnostics {
 /* After a round: reads scope_stats.jsonl and writes its page; what fails is a warning. */
 void simpler_run_diagnostics_make(struct simpler_run_diagnostics *d,
                                   const struct simpler_run_result *result);
+/*
+ * Across runs, after the barrier: the same for what a round has left under @prefix.
+ * @result, when it is this round's, learns what there is.  False: scope stats that were
+ * asked for are not there, or not whole.
+ */
+bool simpler_run_diagnostics_collect(struct simpler_run_diagnostics *d, const char *prefix,
+                                     const struct simpler_call_config *config,
+                                     struct simpler_run_result *result);
 /* A zeroed one is allowed. */
 void simpler_run_diagnostics_fini(struct simpler_run_diagnostics *d);
 

@@ -52,8 +52,10 @@ const char simpler_run_options_help[] =
     "  --dump-args [N]        what every task saw: 1 what the scene has marked (also\n"
     "                         without N), 2 everything, 3 as 2 with the bytes of marked\n"
     "                         tensors alone, 0 nothing; `simpler dump-viewer` shows it\n"
+    "  --collect-across-runs  files are written in the background while the next round runs\n"
     "output\n"
-    "  --out DIR              where diagnostics go, in place of `outputs`\n"
+    "  --out DIR              where diagnostics go, in place of `outputs`; DIR/latest is a link\n"
+    "                         to the last directory that was made\n"
     "  --log-level LEVEL      debug, info, timing, warn, error, none (warn)\n"
     "  --json                 one JSON document on standard output; what the scene prints\n"
     "                         goes to standard error\n"
@@ -332,6 +334,13 @@ static bool apply_dump_args(struct simpler_run_options *o, const char *value, ch
     return true;
 }
 
+static bool apply_across_runs(struct simpler_run_options *o, const char *value, char *why)
+{
+    (void)value;
+    (void)why;
+    return o->across_runs = true;
+}
+
 /* ---- output ---- */
 
 static bool apply_out(struct simpler_run_options *o, const char *value, char *why)
@@ -398,6 +407,7 @@ static const struct option_row rows[] = {
     {"--tensormap", NULL, true, apply_tensormap, false},
     {"--enable-scope-stats", NULL, false, apply_scope_stats, false},
     {"--dump-args", NULL, true, apply_dump_args, true},
+    {"--collect-across-runs", NULL, false, apply_across_runs, false},
     {"--out", NULL, true, apply_out, false},
     {"--log-level", NULL, true, apply_log_level, false},
     {"--json", NULL, false, apply_json, false},

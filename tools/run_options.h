@@ -34,6 +34,7 @@ struct simpler_run_options {
     bool exec_given;
     bool skip_golden;
     bool exit_first;
+    bool across_runs; /* a worker of level 3 that collects across runs */
     bool json;
     bool quiet;
     const char *out_dir; /* takes the place of `outputs` */

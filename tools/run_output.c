@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "commands.h"
 
@@ -38,6 +39,26 @@ static void make_parents(const char *path)
     }
 }
 
+/*
+ * OUT/latest names the directory; what stands there and is no link stays.  Two runs
+ * at once each put their own link in place, and the last one stands.
+ */
+static void link_latest(const char *out_dir, const char *prefix)
+{
+    char link[SIMPLER_RUN_PREFIX_BYTES + TAIL_BYTES], fresh[sizeof(link) + TAIL_BYTES];
+    struct stat info;
+
+    (void)snprintf(link, sizeof(link), "%s/latest", out_dir);
+    if (lstat(link, &info) == 0 && !S_ISLNK(info.st_mode))
+        return;
+    (void)snprintf(fresh, sizeof(fresh), "%s.%ld", link, (long)getpid());
+    (void)unlink(fresh);
+    if (symlink(strrchr(prefix, '/') + 1, fresh) == 0 && rename(fresh, link) == 0)
+        return;
+    (void)fprintf(stderr, "simpler run: warning: %s: %s\n", link, strerror(errno));
+    (void)unlink(fresh);
+}
+
 int simpler_run_output_make(const struct simpler_run_options *options, const char *scene,
                             const char *scene_case, char prefix[SIMPLER_RUN_PREFIX_BYTES])
 {
@@ -61,6 +82,7 @@ int simpler_run_output_make(const struct simpler_run_options *options, const cha
         }
         (void)snprintf(prefix + length, TAIL_BYTES, "_%d", i);
     }
+    link_latest(options->out_dir, prefix);
     return 0;
 }
 

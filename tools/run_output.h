@@ -6,6 +6,7 @@
  * Where the diagnostics of a case go:
  *
  *     OUT/<scene>_<case>_<YYYYMMDD_HHMMSS>[_N]/[round_<i>/]
+ *     OUT/latest    a link to the last of them
  */
 #include <stdint.h>
 

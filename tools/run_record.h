@@ -4,6 +4,7 @@
 
 /* What the rounds of one case did; the reports read nothing else. */
 #include "run_diagnostics.h"
+#include "run_peaks.h"
 #include "run_plan.h"
 
 enum simpler_run_golden {
@@ -25,8 +26,10 @@ struct simpler_run_record {
     struct simpler_run_round *rounds;
     uint32_t round_count; /* that were begun */
     uint32_t failed_count;
-    uint32_t incomplete_count; /* a diagnostic that was asked for is missing or incomplete */
-    /* Of the first round that failed, else of the last. */
+    uint32_t incomplete_count;      /* a diagnostic that was asked for is missing or incomplete */
+    struct simpler_run_peaks peaks; /* of all rounds */
+    uint32_t shown;                 /* the round (from 0) that the rest is of: */
+    /* the first that failed, else the last. */
     struct simpler_run_result result;
     struct simpler_run_diagnostics diagnostics;
     enum simpler_run_golden golden;

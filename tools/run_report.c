@@ -170,8 +170,10 @@ static void print_case(FILE *out, const struct simpler_run_summary *s,
                   r->golden_message[0] != '\0' ? ": " : "", r->golden_message);
     if (!s->options->quiet) {
         print_peaks(out, stats);
-        if (s->options->rounds > 1)
+        if (s->options->rounds > 1) {
             print_rounds(out, r);
+            simpler_run_peaks_text(out, &r->peaks);
+        }
     }
     simpler_run_diagnostics_text(out, &r->diagnostics, &r->result, !s->options->quiet);
 }

@@ -109,6 +109,8 @@ static void write_case(struct simpler_json_writer *w, const struct simpler_run_s
     write_stats(w, &r->result.stats);
     simpler_run_diagnostics_json(w, &r->diagnostics, &r->result);
     write_rounds(w, r);
+    if (r->plan->config.enable_scope_stats != 0)
+        simpler_run_peaks_json(w, &r->peaks);
     simpler_json_writer_close(w, '}');
 }
 

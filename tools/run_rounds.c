@@ -120,7 +120,10 @@ static void keep(struct simpler_run_record *record, struct round_outcome *out, b
     round->status = out->result.status;
     round->passed = passed;
     record->incomplete_count += simpler_run_diagnostics_incomplete(&out->result);
+    if (out->diagnostics.scope_stats != NULL)
+        simpler_run_peaks_add(&record->peaks, out->diagnostics.scope_stats, record->round_count);
     if (record->failed_count == 0) {
+        record->shown = record->round_count - 1;
         record->result = out->result;
         simpler_run_diagnostics_fini(&record->diagnostics);
         record->diagnostics = out->diagnostics;
@@ -160,6 +163,40 @@ static bool run_case(const struct simpler_run_summary *s, struct simpler_worker 
     return true;
 }
 
+/* What one round's files say, now that they are there; false: something is missing. */
+static bool collect_round(struct simpler_run_record *record, uint32_t round, const char *prefix)
+{
+    bool is_shown = round == record->shown;
+    struct simpler_run_diagnostics diagnostics;
+    bool whole = simpler_run_diagnostics_collect(&diagnostics, prefix, &record->plan->config,
+                                                 is_shown ? &record->result : NULL);
+
+    if (diagnostics.scope_stats != NULL)
+        simpler_run_peaks_add(&record->peaks, diagnostics.scope_stats, round + 1);
+    if (is_shown) {
+        simpler_run_diagnostics_fini(&record->diagnostics);
+        record->diagnostics = diagnostics;
+    } else {
+        simpler_run_diagnostics_fini(&diagnostics);
+    }
+    return whole;
+}
+
+/* Across runs: the barrier, then what there is to read. */
+static void collect(const struct simpler_run_summary *s, struct simpler_worker *worker,
+                    const char *prefix, struct simpler_run_record *record)
+{
+    char round_prefix[SIMPLER_RUN_PREFIX_BYTES];
+    bool whole = simpler_worker_flush_diagnostics(worker, UINT64_MAX) == 0;
+
+    for (uint32_t i = 0; i < record->round_count; i++) {
+        simpler_run_output_round(s->options, prefix, i, round_prefix);
+        whole &= collect_round(record, i, round_prefix);
+    }
+    if (!whole && record->incomplete_count == 0)
+        record->incomplete_count = 1;
+}
+
 int simpler_run_rounds(struct simpler_run_summary *summary, struct simpler_worker *worker,
                        uint32_t handle)
 {
@@ -177,6 +214,8 @@ int simpler_run_rounds(struct simpler_run_summary *summary, struct simpler_worke
                 return rc;
         }
         go_on = run_case(summary, worker, handle, prefix, record);
+        if (summary->options->across_runs && prefix[0] != '\0')
+            collect(summary, worker, prefix, record);
         if (record->round_count != 0)
             summary->record_count = i + 1;
     }

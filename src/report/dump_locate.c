@@ -34,6 +34,9 @@ static bool newest(char *out, size_t capacity)
         return false;
     for (size_t i = 0; i < found.gl_pathc; i++) {
         struct stat st;
+        /* A link to one of the others. */
+        if (strcmp(found.gl_pathv[i], "outputs/latest/args_dump") == 0 && found.gl_pathc > 1)
+            continue;
         if (stat(found.gl_pathv[i], &st) != 0 || !S_ISDIR(st.st_mode))
             continue;
         if (any && !is_newer(&st, &best))
