@@ -5,6 +5,7 @@
  */
 #include "unit_build.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -155,6 +156,45 @@ static void hash_compiler(struct simpler_content_hash *hash, const char *name)
     simpler_content_hash_bytes(hash, &info.st_mtim, sizeof(info.st_mtim));
 }
 
+/* Names of files that an #include might find there. */
+static int is_header(const struct dirent *entry)
+{
+    const char *suffix = strrchr(entry->d_name, '.');
+
+    return suffix == NULL || suffix[1] == 'h' || suffix[1] == 'i';
+}
+
+/* A header that appears may stand before the one that was found so far. */
+static void hash_names(struct simpler_content_hash *hash, const char *dir)
+{
+    struct dirent **entries = NULL;
+    int count = scandir(dir, &entries, is_header, alphasort);
+
+    for (int i = 0; i < count; i++) {
+        simpler_content_hash_string(hash, entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+static void hash_search_path(struct simpler_content_hash *hash, const struct simpler_unit *unit)
+{
+    static const char *const variables[] = {"CPATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH"};
+    char dir[PATH_MAX];
+
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        const char *value = getenv(variables[i]);
+        simpler_content_hash_string(hash, value != NULL ? value : "");
+    }
+    (void)snprintf(dir, sizeof(dir), "%s", unit->source);
+    char *slash = strrchr(dir, '/');
+    if (slash != NULL)
+        *slash = '\0';
+    hash_names(hash, slash != NULL ? dir : ".");
+    for (size_t i = 0; i < unit->include_dir_count; i++)
+        hash_names(hash, unit->include_dirs[i]);
+}
+
 static bool hash_unit(struct simpler_content_hash *key, const struct words *w,
                       const struct simpler_unit *unit)
 {
@@ -166,6 +206,7 @@ static bool hash_unit(struct simpler_content_hash *key, const struct words *w,
     simpler_content_hash_string(key, getcwd(directory, sizeof(directory)) != NULL ? directory : "");
     for (size_t i = 0; i < w->count; i++)
         simpler_content_hash_string(key, w->word[i]);
+    hash_search_path(key, unit);
     return simpler_content_hash_file(key, unit->source);
 }
 
