@@ -52,30 +52,57 @@ struct scratch {
     uint32_t *mark;
 };
 
-static bool is_alone(const struct simpler_hbg_node *node)
+/* A call of a graph, and what several threads take part in. */
+static bool is_alone(const struct simpler_hbg_image *image, uint32_t i)
 {
-    return node->func_id == SIMPLER_HBG_FUNC_GRAPH;
+    uint32_t func_id = simpler_hbg_nodes(image)[i].func_id;
+
+    if (func_id != SIMPLER_HBG_FUNC_LAUNCH)
+        return func_id == SIMPLER_HBG_FUNC_GRAPH;
+    const struct simpler_hbg_launch *launch = simpler_hbg_launch_of(image, i);
+    return launch->block_num > 1 || launch->lane_count > 1 || launch->sync_start;
 }
 
-static uint64_t cost_of(const struct simpler_hbg_costs *costs, const struct simpler_hbg_node *node)
+static uint64_t kernel_ns(const struct simpler_hbg_costs *costs, uint32_t func_id)
 {
-    if (node->func_id >= SIMPLER_HBG_FUNC_GRAPH)
+    uint32_t ns = atomic_load_explicit(&costs->kernel_ns[func_id], memory_order_relaxed);
+    return ns == 0 ? UNKNOWN_NS : ns;
+}
+
+static uint64_t launch_ns(const struct simpler_hbg_costs *costs,
+                          const struct simpler_hbg_launch *launch)
+{
+    uint64_t ns = 0;
+
+    for (uint32_t lane = 0; lane < SIMPLER_LANES; lane++) {
+        if (launch->func_id[lane] != SIMPLER_NO_FUNC)
+            ns += kernel_ns(costs, launch->func_id[lane]);
+    }
+    return ns * (uint64_t)launch->block_num;
+}
+
+static uint64_t cost_of(const struct simpler_hbg_image *image,
+                        const struct simpler_hbg_costs *costs, uint32_t i)
+{
+    uint32_t func_id = simpler_hbg_nodes(image)[i].func_id;
+
+    if (func_id == SIMPLER_HBG_FUNC_LAUNCH)
+        return TASK_NS + launch_ns(costs, simpler_hbg_launch_of(image, i));
+    if (func_id > SIMPLER_HBG_FUNC_LAUNCH)
         return TASK_NS;
-    uint32_t ns = atomic_load_explicit(&costs->kernel_ns[node->func_id], memory_order_relaxed);
-    return TASK_NS + (ns == 0 ? UNKNOWN_NS : ns);
+    return TASK_NS + kernel_ns(costs, func_id);
 }
 
 /* Cuts at about @target nanoseconds a grain; the number of grains. */
 static uint32_t cut(const struct simpler_hbg_image *image, const struct simpler_hbg_costs *costs,
                     uint64_t target, uint32_t *grain_of)
 {
-    const struct simpler_hbg_node *nodes = simpler_hbg_nodes(image);
     uint32_t grain = 0;
     uint64_t sum = 0;
 
     for (uint32_t i = 0; i < image->node_count; i++) {
-        uint64_t cost = cost_of(costs, &nodes[i]);
-        bool apart = is_alone(&nodes[i]) || (i > 0 && is_alone(&nodes[i - 1]));
+        uint64_t cost = cost_of(image, costs, i);
+        bool apart = is_alone(image, i) || (i > 0 && is_alone(image, i - 1));
         if (i > 0 && (apart || costs->one_task_a_grain || sum + cost / 2 >= target)) {
             grain++;
             sum = 0;
@@ -91,7 +118,6 @@ static uint64_t predict(const struct simpler_hbg_image *image,
                         const struct simpler_hbg_costs *costs, const struct scratch *s,
                         uint32_t grains)
 {
-    const struct simpler_hbg_node *nodes = simpler_hbg_nodes(image);
     const uint32_t *from = simpler_hbg_edge_from(image), *edges = simpler_hbg_edges(image);
     uint64_t work = 0, longest = 0, start = 0, sum = 0;
 
@@ -102,7 +128,7 @@ static uint64_t predict(const struct simpler_hbg_image *image,
             if (before != grain && s->end[before] > start)
                 start = s->end[before];
         }
-        sum += cost_of(costs, &nodes[i]);
+        sum += cost_of(image, costs, i);
         if (i + 1 < image->node_count && s->grain_of[i + 1] == grain)
             continue;
         s->end[grain] = start + sum + (grains > 1 ? GRAIN_NS + costs->handover_ns : 0);
@@ -118,11 +144,10 @@ static uint64_t predict(const struct simpler_hbg_image *image,
 static uint64_t total_cost(const struct simpler_hbg_image *image,
                            const struct simpler_hbg_costs *costs)
 {
-    const struct simpler_hbg_node *nodes = simpler_hbg_nodes(image);
     uint64_t sum = 0;
 
     for (uint32_t i = 0; i < image->node_count; i++)
-        sum += cost_of(costs, &nodes[i]);
+        sum += cost_of(image, costs, i);
     return sum;
 }
 

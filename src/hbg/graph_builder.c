@@ -8,8 +8,8 @@
 #include "base/memory.h"
 #include "simpler/status.h"
 
-/* Words of the largest task: tensors, scalars, two of bindings. */
-#define MAX_WORDS (SIMPLER_MAX_TENSORS + SIMPLER_MAX_SCALARS + 2)
+/* Words of the largest task: launch, tensors, scalars, two of bindings. */
+#define MAX_WORDS (SIMPLER_MAX_TENSORS + SIMPLER_MAX_SCALARS + 3)
 
 /* Every tensor of every task may be a view, and every view may have a base. */
 static uint64_t max_views(uint32_t window)
@@ -50,7 +50,7 @@ int simpler_hbg_builder_open(struct simpler_hbg_builder *b, uint32_t window)
         map_array(&b->edge_from, n + 1, sizeof(*b->edge_from)) &&
         map_array(&b->edge, max_edges(window), sizeof(*b->edge)) &&
         map_array(&b->dump, n, sizeof(*b->dump)) && map_array(&b->site, n, sizeof(*b->site)) &&
-        map_array(&b->mark, n, sizeof(*b->mark)) &&
+        map_array(&b->mark, n, sizeof(*b->mark)) && map_array(&b->launch, n, sizeof(*b->launch)) &&
         map_array(&b->view, max_views(window), sizeof(*b->view)) &&
         map_array(&b->base_addr, max_views(window) + 1, sizeof(*b->base_addr)) &&
         map_array(&b->view_table, (uint64_t)b->table_mask + 1, sizeof(*b->view_table)) &&
@@ -71,6 +71,7 @@ void simpler_hbg_builder_close(struct simpler_hbg_builder *b)
     simpler_memory_unmap(b->dump, n * sizeof(*b->dump));
     simpler_memory_unmap(b->site, n * sizeof(*b->site));
     simpler_memory_unmap(b->mark, n * sizeof(*b->mark));
+    simpler_memory_unmap(b->launch, n * sizeof(*b->launch));
     simpler_memory_unmap(b->view, max_views(b->window) * sizeof(*b->view));
     simpler_memory_unmap(b->base_addr, (max_views(b->window) + 1) * sizeof(*b->base_addr));
     simpler_memory_unmap(b->view_table, ((uint64_t)b->table_mask + 1) * sizeof(*b->view_table));
@@ -120,7 +121,7 @@ void simpler_hbg_builder_reset(struct simpler_hbg_builder *b, bool dumps_kept)
     memset(b->mark, 0, b->node_count * sizeof(*b->mark));
     memset(b->last_view, 0xff, sizeof(b->last_view));
     b->dumps_kept = dumps_kept;
-    b->node_count = b->edge_count = b->view_count = 0;
+    b->node_count = b->edge_count = b->view_count = b->launch_count = 0;
     b->base_count = 1;
     b->word_count = b->heap_bytes = 0;
     b->first_edge = 0;
@@ -236,7 +237,7 @@ void simpler_hbg_builder_finish_node(struct simpler_hbg_builder *b, uint32_t fun
         .first_word = (uint32_t)words_from,
         .func_id = (uint16_t)func_id,
         .tensor_count = (uint8_t)tensor_count,
-        .scalars = (uint8_t)(scalars | (func_id >= SIMPLER_HBG_FUNC_GRAPH ? SIMPLER_HBG_RARE : 0)),
+        .scalars = (uint8_t)(scalars | (func_id >= SIMPLER_HBG_FUNC_LAUNCH ? SIMPLER_HBG_RARE : 0)),
     };
     sort_edges(&b->edge[b->first_edge], b->edge_count - b->first_edge);
     b->site[n] = (struct simpler_hbg_site){file, line};
@@ -258,6 +259,7 @@ static struct simpler_hbg_image lay_out(const struct simpler_hbg_builder *b)
         .view_count = b->view_count,
         .edge_count = b->edge_count,
         .base_count = b->base_count,
+        .launch_count = b->launch_count,
     };
     uint64_t at = round_up(sizeof(image));
 
@@ -269,6 +271,8 @@ static struct simpler_hbg_image lay_out(const struct simpler_hbg_builder *b)
     at = round_up(at + ((uint64_t)b->node_count + 1) * sizeof(*b->edge_from));
     image.edges = at;
     at = round_up(at + b->edge_count * sizeof(*b->edge));
+    image.launches = at;
+    at = round_up(at + b->launch_count * sizeof(*b->launch));
     image.views = at;
     at = round_up(at + b->view_count * sizeof(*b->view));
     if (b->dumps_kept) {
@@ -294,6 +298,7 @@ void simpler_hbg_builder_pack(const struct simpler_hbg_builder *b, void *block)
     memcpy(to + image.words, b->word, b->word_count * sizeof(*b->word));
     memcpy(to + image.edge_from, b->edge_from, ((size_t)b->node_count + 1) * sizeof(*b->edge_from));
     memcpy(to + image.edges, b->edge, b->edge_count * sizeof(*b->edge));
+    memcpy(to + image.launches, b->launch, b->launch_count * sizeof(*b->launch));
     memcpy(to + image.views, b->view, b->view_count * sizeof(*b->view));
     if (b->dumps_kept)
         memcpy(to + image.dumps, b->dump, b->node_count * sizeof(*b->dump));

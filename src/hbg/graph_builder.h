@@ -27,6 +27,7 @@ struct simpler_hbg_builder {
     uint32_t node_count;
     uint32_t edge_count;
     uint32_t view_count;
+    uint32_t launch_count;
     uint32_t base_count;
     uint64_t word_count;
     uint64_t heap_bytes;
@@ -38,6 +39,7 @@ struct simpler_hbg_builder {
     struct simpler_hbg_site *site;
     uint32_t *mark; /* of a node: 1 + the last node that has an edge to it */
     struct simpler_hbg_view *view;
+    struct simpler_hbg_launch *launch;
     uint64_t *base_addr;               /* of each base */
     uint32_t *view_table, *base_table; /* 1 + index; open addressing */
     uint32_t table_mask;

@@ -56,15 +56,21 @@ struct simpler_hbg_recorded *simpler_hbg_graph_cache_find(struct simpler_hbg_gra
 static int list_funcs(struct simpler_hbg_recorded *g)
 {
     const struct simpler_hbg_node *nodes = simpler_hbg_nodes(g->image);
+    const struct simpler_hbg_launch *launches = simpler_hbg_at(g->image, g->image->launches);
     bool seen[SIMPLER_MAX_FUNC_ID + 1] = {false};
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < g->image->node_count; i++) {
-        uint32_t func = nodes[i].func_id;
-        count += func <= SIMPLER_MAX_FUNC_ID && !seen[func];
-        if (func <= SIMPLER_MAX_FUNC_ID)
+        if (nodes[i].func_id <= SIMPLER_MAX_FUNC_ID)
+            seen[nodes[i].func_id] = true;
+    }
+    for (uint32_t i = 0; i < g->image->launch_count * SIMPLER_LANES; i++) {
+        uint32_t func = launches[i / SIMPLER_LANES].func_id[i % SIMPLER_LANES];
+        if (func != SIMPLER_NO_FUNC)
             seen[func] = true;
     }
+    for (uint32_t func = 0; func <= SIMPLER_MAX_FUNC_ID; func++)
+        count += seen[func];
     g->funcs = simpler_alloc_zeroed((size_t)count + 1, sizeof(*g->funcs));
     g->func_ns = simpler_alloc_zeroed((size_t)count + 1, sizeof(*g->func_ns));
     if (g->funcs == NULL || g->func_ns == NULL)

@@ -10,6 +10,7 @@
  *   words      the tasks' arguments: a tensor is a view and a distance, a scalar is itself
  *   edge_from  node i comes after the tasks edges[edge_from[i]] .. edges[edge_from[i + 1] - 1],
  *              which are node numbers below i, descending
+ *   launches   what tasks with blocks, lanes, a predicate or a timing slot ask for
  *   views      the forms of tensors, each relative to a base
  *   dumps      what an args dump needs of each task; empty when nobody will ask
  *
@@ -24,9 +25,12 @@
 #include "collect/args_dump/args_dump_task_aicpu.h"
 #include "simpler/task.h"
 #include "simpler/tensor.h"
+#include "task/launch_args.h"
 
 #define SIMPLER_HBG_FUNC_DUMMY 0xffffu /* no kernel */
 #define SIMPLER_HBG_FUNC_GRAPH 0xfffeu /* a recorded graph; words[first_word] is its number */
+
+#define SIMPLER_HBG_FUNC_LAUNCH 0xfffdu /* see launches; words[first_word] is its number there */
 
 #define SIMPLER_HBG_SCALARS 0x1fu
 #define SIMPLER_HBG_RARE    0x40u /* no plain call of a kernel */
@@ -49,6 +53,23 @@ struct simpler_hbg_view {
 /* An argument word that is a tensor. */
 #define SIMPLER_HBG_DISTANCE_BITS 32
 
+/* See task/launch_args.h. */
+struct simpler_hbg_launch {
+    uint8_t lanes; /* mask of enum simpler_lane */
+    uint8_t lane_count;
+    uint8_t timing_slot; /* or SIMPLER_NO_TIMING */
+    uint8_t sync_start;
+    uint8_t op; /* enum simpler_predicate_op; the operand lies behind a base */
+    uint8_t operand_bytes, operand_shift;
+    uint8_t reserved;
+    int32_t block_num;
+    uint16_t func_id[SIMPLER_LANES]; /* SIMPLER_NO_FUNC: no kernel */
+    uint16_t reserved2;
+    uint32_t operand_base;
+    uint64_t operand; /* bytes behind the base's address */
+    int64_t target;
+};
+
 struct simpler_hbg_image {
     uint64_t bytes;      /* of the whole block */
     uint64_t heap_bytes; /* of its outputs */
@@ -56,7 +77,8 @@ struct simpler_hbg_image {
     uint32_t view_count;
     uint32_t edge_count;
     uint32_t base_count;
-    uint64_t nodes, words, edge_from, edges, views, dumps; /* offsets; dumps 0: none */
+    uint32_t launch_count;
+    uint64_t nodes, words, edge_from, edges, launches, views, dumps; /* offsets; dumps 0: none */
 };
 
 /* What a base stands for in one run. */
@@ -100,6 +122,21 @@ SIMPLER_INLINE const struct simpler_hbg_view *
 simpler_hbg_views(const struct simpler_hbg_image *image)
 {
     return simpler_hbg_at(image, image->views);
+}
+
+SIMPLER_INLINE const struct simpler_hbg_launch *
+simpler_hbg_launch_of(const struct simpler_hbg_image *image, uint32_t number)
+{
+    const struct simpler_hbg_launch *launches = simpler_hbg_at(image, image->launches);
+    return &launches[simpler_hbg_words(image)[simpler_hbg_nodes(image)[number].first_word]];
+}
+
+/* The words of a task's arguments. */
+SIMPLER_INLINE const uint64_t *simpler_hbg_args_of(const struct simpler_hbg_image *image,
+                                                   uint32_t number)
+{
+    const struct simpler_hbg_node *node = &simpler_hbg_nodes(image)[number];
+    return simpler_hbg_words(image) + node->first_word + (node->func_id == SIMPLER_HBG_FUNC_LAUNCH);
 }
 
 SIMPLER_INLINE const struct dump_args_submit *

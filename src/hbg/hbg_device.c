@@ -196,6 +196,8 @@ static void fill_stats(struct simpler_hbg_device *device, const struct simpler_h
     stats->tasks_run = SUM(device, run) - before->run;
     stats->tasks_failed = SUM(device, failed) - before->failed;
     stats->tasks_poisoned = SUM(device, poisoned) - before->poisoned;
+    stats->tasks_skipped = SUM(device, skipped) - before->skipped;
+    stats->blocks_run = SUM(device, blocks) - before->blocks;
     stats->edges = orch->main.builder.edge_count;
     for (uint32_t i = 0; i < orch->call_count; i++)
         stats->edges += orch->calls[i].graph->image->edge_count;
@@ -251,6 +253,10 @@ int simpler_hbg_execute(void *argument, const struct simpler_device_run *run,
     before.run = SUM(device, run);
     before.failed = SUM(device, failed);
     before.poisoned = SUM(device, poisoned);
+    before.skipped = SUM(device, skipped);
+    before.blocks = SUM(device, blocks);
+    device->start_ns = start;
+    simpler_timing_reset(device->timing);
     (void)simpler_hbg_orch_run(device->orch, run, &device->cache);
     result->stats.orchestration_ns = simpler_clock_ns() - start;
     int rc = atomic_load_explicit(&device->stop, memory_order_acquire) == 0
@@ -260,6 +266,7 @@ int simpler_hbg_execute(void *argument, const struct simpler_device_run *run,
         stop_run(device, rc);
     result->stats.wall_ns = simpler_clock_ns() - start;
     fill_stats(device, &before, &result->stats);
+    simpler_timing_fill(device->timing, result);
     report(device, result);
     device->run = NULL;
     return result->status;

@@ -15,6 +15,9 @@ uint64_t simpler_hbg_progress(const void *device);
 /* The threads that a run needs; those that are there are kept when they fit. */
 int simpler_hbg_ensure_threads(struct simpler_hbg_device *device,
                                const struct simpler_device_run *run);
+/* Thread @i of the device; core threads come behind its own. */
+void simpler_hbg_init_thread(struct simpler_hbg_thread *thread, struct simpler_hbg_device *device,
+                             uint32_t i);
 void simpler_hbg_stop_threads(struct simpler_hbg_device *device);
 
 /* Everything of the device that the run's graph needs: image, plans, parts, units. */

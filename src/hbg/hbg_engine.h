@@ -22,6 +22,7 @@
 #include "hbg/host_graph.h"
 #include "platform/platform.h"
 #include "simpler/kernel.h"
+#include "task/resident.h"
 #include "task/kernel_times.h"
 #include "task/ready_queue.h"
 #include "task/runtime.h"
@@ -69,6 +70,8 @@ struct simpler_hbg_counts {
     _Atomic uint64_t run;
     _Atomic uint64_t failed;
     _Atomic uint64_t poisoned;
+    _Atomic uint64_t skipped;
+    _Atomic uint64_t blocks;
 };
 
 struct simpler_hbg_thread {
@@ -88,6 +91,7 @@ struct simpler_hbg_thread {
     struct simpler_tensor scratch[SIMPLER_MAX_TENSORS];
     struct simpler_local_context local;
     struct simpler_global_context global;
+    struct simpler_member member;
     pthread_t handle;
     bool started;
 };
@@ -100,6 +104,18 @@ struct simpler_hbg_failure {
     int status;
     struct simpler_hbg_site site;
 };
+
+/* See block_spread.c. */
+struct simpler_hbg_spread {
+    _Alignas(SIMPLER_CACHE_LINE) _Atomic uint64_t word; /* offer 32 | blocks not taken 32 */
+    _Atomic uint32_t owner;
+    _Atomic uint32_t left;
+    _Atomic int32_t status;
+    uint32_t number;
+    struct simpler_hbg_part *part;
+};
+
+struct simpler_hbg_crew;
 
 struct simpler_hbg_device {
     const struct simpler_platform *platform;
@@ -153,6 +169,11 @@ struct simpler_hbg_device {
     struct simpler_event finish; /* the caller waits */
     struct simpler_round_trip round_trip;
     struct simpler_hbg_failure failure;
+    struct simpler_hbg_spread spread;
+    _Atomic(struct simpler_hbg_crew *) crew; /* NULL until a task needs it */
+    uint32_t crew_clusters;
+    uint64_t start_ns; /* of the run */
+    struct simpler_timing timing[SIMPLER_TIMING_SLOTS];
     struct simpler_hbg_counts counts[SIMPLER_HBG_MAX_THREADS];
     uint64_t progress_base;
 };

@@ -46,6 +46,7 @@ static struct simpler_hbg_costs costs_of(const struct simpler_hbg_device *device
         .threads = device->parallel,
         .handover_ns = atomic_load_explicit(&device->handover_ns, memory_order_relaxed),
         .kernel_ns = device->estimates->ns,
+        .one_task_a_grain = device->run->exec == SIMPLER_EXEC_THREADS,
     };
     return costs;
 }

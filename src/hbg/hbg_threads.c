@@ -11,6 +11,7 @@
 #include "base/spin_wait.h"
 #include "base/testpoint.h"
 #include "hbg/hbg_device.h"
+#include "hbg/hbg_launch.h"
 #include "hbg/unit_sched.h"
 
 #define PROBE_PERIOD_NS 100000000u
@@ -72,6 +73,8 @@ static uint32_t spin(struct simpler_hbg_thread *thread)
         uint32_t unit = simpler_hbg_find(thread);
         if (unit != SIMPLER_HBG_NO_UNIT || simpler_hbg_is_over(device))
             return unit;
+        if (simpler_hbg_spread_help(thread))
+            end = simpler_clock_ticks() + device->spin_ticks;
         simpler_round_trip_answer(&device->round_trip);
         simpler_clock_relax();
     } while (simpler_clock_ticks() < end);
@@ -100,12 +103,15 @@ static bool work(struct simpler_hbg_thread *thread, uint32_t *seen)
         if (unit == SIMPLER_HBG_NO_UNIT && !simpler_hbg_is_over(device)) {
             *seen = simpler_event_prepare(&device->work);
             unit = simpler_hbg_find(thread);
-            if (unit == SIMPLER_HBG_NO_UNIT && !simpler_hbg_is_over(device))
+            if (unit == SIMPLER_HBG_NO_UNIT && !simpler_hbg_is_over(device) &&
+                (uint32_t)atomic_load_explicit(&device->spread.word, memory_order_relaxed) == 0)
                 return true;
             simpler_event_cancel(&device->work);
         }
-        if (unit == SIMPLER_HBG_NO_UNIT)
+        if (unit == SIMPLER_HBG_NO_UNIT && simpler_hbg_is_over(device))
             return false;
+        if (unit == SIMPLER_HBG_NO_UNIT)
+            continue;
         simpler_hbg_run_unit(thread, unit);
     }
 }
@@ -149,10 +155,9 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
-static void init_thread(struct simpler_hbg_device *device, uint32_t i)
+void simpler_hbg_init_thread(struct simpler_hbg_thread *thread, struct simpler_hbg_device *device,
+                             uint32_t i)
 {
-    struct simpler_hbg_thread *thread = &device->threads[i];
-
     simpler_ready_queue_init(&thread->queue, 0);
     thread->device = device;
     thread->counts = &device->counts[i];
@@ -161,24 +166,35 @@ static void init_thread(struct simpler_hbg_device *device, uint32_t i)
     thread->handed = SIMPLER_HBG_NO_UNIT;
     thread->victim = device->thread_count - 1;
     thread->local.block_num = 1;
+    thread->local.member = &thread->member;
+    thread->member.ops = &simpler_hbg_member_ops;
+    thread->member.owner = thread;
+    thread->member.stop = &device->stop;
+    thread->member.spin_ticks = device->spin_ticks;
+}
+
+/* With exec threads each core is one thread more. */
+static uint32_t threads_of(const struct simpler_device_run *run)
+{
+    return simpler_device_lanes(run);
 }
 
 static int start_threads(struct simpler_hbg_device *device, const struct simpler_device_run *run)
 {
-    device->threads = simpler_alloc_aligned(run->thread_count, sizeof(*device->threads));
+    uint32_t count = threads_of(run), cpus = simpler_platform_usable_cpus();
+
+    device->threads = simpler_alloc_aligned(count, sizeof(*device->threads));
     if (device->threads == NULL)
         return SIMPLER_ENOMEM;
-    uint32_t cpus = simpler_platform_usable_cpus();
-
-    device->thread_count = run->thread_count;
-    if (device->thread_count > device->most_threads)
-        device->most_threads = device->thread_count;
-    device->parallel = run->thread_count < cpus ? run->thread_count : cpus;
-    device->spin_allowed = run->thread_count <= cpus;
+    device->thread_count = count;
+    if (count + 3 * run->cluster_count > device->most_threads)
+        device->most_threads = count + 3 * run->cluster_count;
+    device->parallel = count < cpus ? count : cpus;
+    device->spin_allowed = count <= cpus;
     device->spin_ticks = simpler_clock_ns_to_ticks(
         device->spin_allowed ? SIMPLER_PARK_COST_NS : SIMPLER_OVERSUBSCRIBED_NS);
     for (uint32_t i = 0; i < device->thread_count; i++)
-        init_thread(device, i);
+        simpler_hbg_init_thread(&device->threads[i], device, i);
     for (uint32_t i = 0; i < device->thread_count; i++) {
         struct simpler_hbg_thread *thread = &device->threads[i];
         if (SIMPLER_FAILPOINT(THREAD_START) ||
@@ -201,6 +217,7 @@ void simpler_hbg_stop_threads(struct simpler_hbg_device *device)
         if (device->threads[i].started)
             pthread_join(device->threads[i].handle, NULL);
     }
+    simpler_hbg_crew_close(device);
     simpler_alloc_free(device->threads);
     device->threads = NULL;
     device->thread_count = 0;
@@ -210,9 +227,11 @@ void simpler_hbg_stop_threads(struct simpler_hbg_device *device)
 int simpler_hbg_ensure_threads(struct simpler_hbg_device *device,
                                const struct simpler_device_run *run)
 {
-    if (device->threads != NULL && device->thread_count == run->thread_count)
+    if (device->threads != NULL && device->thread_count == threads_of(run) &&
+        device->crew_clusters == run->cluster_count)
         return 0;
     simpler_hbg_stop_threads(device);
+    device->crew_clusters = run->cluster_count;
     int rc = start_threads(device, run);
     if (rc != 0)
         simpler_hbg_stop_threads(device);

@@ -12,19 +12,26 @@
 #include "base/testpoint.h"
 #include "hbg/host_calls.h"
 #include "hbg/host_limits.h"
+#include "task/launch_args.h"
 #include "task/submit_args.h"
 
-enum { SHAPE_AIC = SIMPLER_CORE_AIC, SHAPE_AIV = SIMPLER_CORE_AIV, SHAPE_DUMMY = 2 };
+enum {
+    SHAPE_AIC = SIMPLER_CORE_AIC,
+    SHAPE_AIV = SIMPLER_CORE_AIV,
+    SHAPE_DUMMY = 2,
+    SHAPE_LAUNCH = 3
+};
 
 struct request {
     uint32_t shape;
-    uint32_t func_id;
+    uint32_t func_id; /* of a mixed task the first one */
     const struct simpler_task_args *args;
     struct simpler_task_outputs *out;
     const char *file;
     int line;
     uint64_t heap_bytes;
     uint32_t map_entries;
+    uint16_t lane[SIMPLER_LANES]; /* kernels of a launch */
 };
 
 /* ---- ids ---- */
@@ -101,26 +108,6 @@ SIMPLER_COLD static int invalid(struct simpler_hbg_orch *orch, const struct requ
         q->file == NULL ? "(unknown)" : q->file, q->line, q->func_id, arg, what);
 }
 
-static int check_kernel(struct simpler_hbg_orch *orch, const struct request *q)
-{
-    const struct simpler_callable_copy *callable = orch->run->callable;
-    const char *file = q->file == NULL ? "(unknown)" : q->file;
-
-    if (q->shape == SHAPE_DUMMY)
-        return 0;
-    if (q->func_id >= callable->func_id_count || callable->by_id[q->func_id] == NULL)
-        return simpler_hbg_latch(orch, SIMPLER_CODE_INVALID_ARGS,
-                                 "submit at %s:%d: the callable has no kernel %u", file, q->line,
-                                 q->func_id);
-    if (callable->by_id[q->func_id]->core_type != q->shape)
-        return simpler_hbg_latch(orch, SIMPLER_CODE_INVALID_ARGS,
-                                 "submit at %s:%d: kernel %u is registered for %s cores, not for "
-                                 "%s",
-                                 file, q->line, q->func_id, q->shape == SHAPE_AIC ? "AIV" : "AIC",
-                                 q->shape == SHAPE_AIC ? "AIC" : "AIV");
-    return 0;
-}
-
 /* Which argument of the recorded graph an address belongs to; UINT32_MAX: none. */
 static uint32_t argument_of(const struct simpler_hbg_recording *r, uint64_t addr)
 {
@@ -139,11 +126,9 @@ static bool may_write(const struct simpler_hbg_recording *r, uint32_t leader)
 }
 
 /* In a recorded graph there are its arguments and what it makes itself. */
-static int check_recorded(struct simpler_hbg_orch *orch, const struct request *q, uint32_t i)
+static int check_recorded_tensor(struct simpler_hbg_orch *orch, const struct request *q,
+                                 const struct simpler_tensor *t, uint32_t use, uint32_t i)
 {
-    const struct simpler_tensor *t = q->args->tensor[i];
-    uint32_t use = q->args->use[i];
-
     if (t->addr - SIMPLER_HBG_RECORDED_HEAP < orch->draft->builder.heap_bytes)
         return 0;
     uint32_t argument = argument_of(orch->recording, t->addr);
@@ -156,6 +141,69 @@ static int check_recorded(struct simpler_hbg_orch *orch, const struct request *q
                        "the recorded graph writes what it was given as an input; add it with "
                        "add_inout or add_output",
                        i);
+    return 0;
+}
+
+static int check_kernel_id(struct simpler_hbg_orch *orch, const struct request *q, uint32_t func_id,
+                           uint32_t core_type)
+{
+    const struct simpler_callable_copy *callable = orch->run->callable;
+    const char *file = q->file == NULL ? "(unknown)" : q->file;
+
+    if (func_id >= callable->func_id_count || callable->by_id[func_id] == NULL)
+        return simpler_hbg_latch(orch, SIMPLER_CODE_INVALID_ARGS,
+                                 "submit at %s:%d: the callable has no kernel %u", file, q->line,
+                                 func_id);
+    if (callable->by_id[func_id]->core_type != core_type)
+        return simpler_hbg_latch(orch, SIMPLER_CODE_INVALID_ARGS,
+                                 "submit at %s:%d: kernel %u is registered for %s cores, not for "
+                                 "%s",
+                                 file, q->line, func_id, core_type == SHAPE_AIC ? "AIV" : "AIC",
+                                 core_type == SHAPE_AIC ? "AIC" : "AIV");
+    return 0;
+}
+
+static int check_kernel(struct simpler_hbg_orch *orch, const struct request *q)
+{
+    int status = 0;
+
+    if (q->shape == SHAPE_DUMMY)
+        return 0;
+    if (q->shape != SHAPE_LAUNCH)
+        return check_kernel_id(orch, q, q->func_id, q->shape);
+    for (uint32_t lane = 0; lane < SIMPLER_LANES && status == 0; lane++) {
+        if (q->lane[lane] != SIMPLER_NO_FUNC)
+            status = check_kernel_id(orch, q, q->lane[lane],
+                                     lane == SIMPLER_LANE_AIC ? SHAPE_AIC : SHAPE_AIV);
+    }
+    return status;
+}
+
+/* sync_start and the predicate. */
+static int check_launch(struct simpler_hbg_orch *orch, const struct request *q)
+{
+    const char *file = q->file == NULL ? "(unknown)" : q->file;
+    uint32_t lanes = simpler_launch_args_lanes(q->lane), clusters = orch->run->cluster_count;
+    int32_t blocks = simpler_launch_args_blocks(q->args);
+    bool aiv;
+    uint32_t limit = simpler_launch_args_sync_limit(lanes, clusters, &aiv);
+    const char *fault = simpler_launch_args_fault(q->args);
+
+    if (lanes == 0)
+        return 0;
+    if ((q->args->extra & SIMPLER_EXTRA_SYNC_START) != 0 && (uint32_t)blocks > limit)
+        return simpler_hbg_latch(orch, SIMPLER_CODE_REQUIRE_SYNC_START_INVALID,
+                                 "submit at %s:%d: sync_start with %d blocks, but the device has "
+                                 "%u %s, and all blocks must be resident at once; submit at most "
+                                 "that many blocks or raise cluster_count (%u)",
+                                 file, q->line, blocks, limit, aiv ? "AIV cores" : "clusters",
+                                 clusters);
+    if (fault != NULL)
+        return simpler_hbg_latch(orch, SIMPLER_CODE_INVALID_ARGS,
+                                 "submit at %s:%d: the predicate's %s", file, q->line, fault);
+    if (orch->recording != NULL && simpler_launch_args_has_operand(q->args))
+        return check_recorded_tensor(orch, q, q->args->predicate.tensor, SIMPLER_USE_INPUT,
+                                     q->args->tensor_count);
     return 0;
 }
 
@@ -204,7 +252,8 @@ static int check_tensors(struct simpler_hbg_orch *orch, struct request *q)
         if (SIMPLER_UNLIKELY(simpler_submit_form(t) != orch->sane_form) &&
             check_closely(orch, q, t, i) != 0)
             return simpler_hbg_status(orch);
-        int status = orch->recording == NULL ? 0 : check_recorded(orch, q, i);
+        int status =
+            orch->recording == NULL ? 0 : check_recorded_tensor(orch, q, t, args->use[i], i);
         if (status != 0)
             return status;
         q->map_entries += recorded >> (args->use[i] & 7) & (t->manual_dep == 0);
@@ -237,9 +286,9 @@ static int check(struct simpler_hbg_orch *orch, struct request *q)
         return invalid(orch, q, simpler_task_args_error_text(q->args->error), q->args->error_arg);
     if (q->args->tensor_count > SIMPLER_MAX_TENSORS || q->args->scalar_count > SIMPLER_MAX_SCALARS)
         return invalid(orch, q, "the argument object was not initialised", 0);
-    if (q->shape != SHAPE_DUMMY && (q->args->extra & ~(uint32_t)SIMPLER_EXTRA_EARLY_RESOLVE) != 0)
-        return invalid(orch, q, "this runtime has no blocks, predicates or timing slots", 0);
     int status = check_kernel(orch, q);
+    if (status == 0 && q->shape == SHAPE_LAUNCH)
+        status = check_launch(orch, q);
     if (status == 0)
         status = check_tensors(orch, q);
     if (status == 0)
@@ -320,21 +369,56 @@ int simpler_hbg_check_edges(struct simpler_hbg_orch *orch, const char *file, int
 
 /* ---- arguments ---- */
 
-static void add_tensor(struct simpler_hbg_orch *orch, uint32_t i, const struct simpler_tensor *t)
+/* The base that a tensor lies behind, and how far. */
+static uint32_t base_of(struct simpler_hbg_orch *orch, const struct simpler_tensor *t,
+                        uint64_t *distance)
 {
     struct simpler_hbg_draft *d = orch->draft;
-    uint64_t distance = t->addr - d->heap;
-    bool recording = orch->recording != NULL;
 
-    if (distance < d->builder.heap_bytes)
-        simpler_hbg_builder_add_tensor(&d->builder, i, t, 0, distance,
-                                       recording ? (uint32_t)t->owner : t->owner);
-    else if (recording)
-        simpler_hbg_builder_add_tensor(&d->builder, i, t, 1 + argument_of(orch->recording, t->addr),
-                                       0, 0);
-    else
-        simpler_hbg_builder_add_tensor(&d->builder, i, t,
-                                       simpler_hbg_builder_base(&d->builder, t->addr), 0, t->owner);
+    *distance = t->addr - d->heap;
+    if (*distance < d->builder.heap_bytes)
+        return 0;
+    *distance = 0;
+    return orch->recording != NULL ? 1 + argument_of(orch->recording, t->addr)
+                                   : simpler_hbg_builder_base(&d->builder, t->addr);
+}
+
+static void add_tensor(struct simpler_hbg_orch *orch, uint32_t i, const struct simpler_tensor *t)
+{
+    uint64_t distance, owner = t->owner;
+    uint32_t base = base_of(orch, t, &distance);
+
+    if (orch->recording != NULL)
+        owner = base == 0 ? (uint32_t)t->owner : 0;
+    simpler_hbg_builder_add_tensor(&orch->draft->builder, i, t, base, distance, owner);
+}
+
+/* What the task asks for besides its arguments. */
+static void add_launch(struct simpler_hbg_orch *orch, const struct request *q)
+{
+    struct simpler_hbg_builder *b = &orch->draft->builder;
+    const struct simpler_predicate *p = &q->args->predicate;
+    struct simpler_hbg_launch *launch = &b->launch[b->launch_count];
+    uint64_t distance = 0;
+
+    memset(launch, 0, sizeof(*launch));
+    launch->lanes = (uint8_t)simpler_launch_args_lanes(q->lane);
+    launch->lane_count = (uint8_t)__builtin_popcount(launch->lanes);
+    launch->block_num = launch->lanes == 0 ? 1 : simpler_launch_args_blocks(q->args);
+    memcpy(launch->func_id, q->lane, sizeof(launch->func_id));
+    launch->sync_start = launch->lanes != 0 && (q->args->extra & SIMPLER_EXTRA_SYNC_START) != 0;
+    launch->timing_slot = (q->args->extra & SIMPLER_EXTRA_TIMING) != 0
+                              ? (uint8_t)q->args->task_timing_slot
+                              : SIMPLER_NO_TIMING;
+    if (launch->lanes != 0 && simpler_launch_args_has_operand(q->args)) {
+        launch->op = (uint8_t)p->op;
+        launch->operand_base = base_of(orch, p->tensor, &distance);
+        launch->operand = distance + simpler_launch_args_operand(p);
+        launch->operand_bytes = (uint8_t)simpler_dtype_bytes(p->tensor->dtype);
+        launch->operand_shift = (uint8_t)simpler_dtype_shift(p->tensor->dtype);
+        launch->target = p->target;
+    }
+    b->word[b->word_count++] = b->launch_count++;
 }
 
 /* The outputs lie one behind the other where the heap ends now. */
@@ -388,6 +472,13 @@ static uint32_t add_scalars(struct simpler_hbg_orch *orch, const struct simpler_
     return args->scalar_count | SIMPLER_HBG_BOUND;
 }
 
+static uint32_t func_of(const struct request *q)
+{
+    return q->shape == SHAPE_DUMMY    ? SIMPLER_HBG_FUNC_DUMMY
+           : q->shape == SHAPE_LAUNCH ? SIMPLER_HBG_FUNC_LAUNCH
+                                      : q->func_id;
+}
+
 static void add_arguments(struct simpler_hbg_orch *orch, const struct request *q)
 {
     struct simpler_hbg_builder *b = &orch->draft->builder;
@@ -395,6 +486,8 @@ static void add_arguments(struct simpler_hbg_orch *orch, const struct request *q
     uint64_t from = b->word_count;
     uint32_t outputs = 0;
 
+    if (q->shape == SHAPE_LAUNCH)
+        add_launch(orch, q);
     for (uint32_t i = 0; i < args->tensor_count; i++) {
         const struct simpler_tensor *t = args->tensor[i];
         if (args->use[i] == SIMPLER_USE_OUTPUT)
@@ -411,9 +504,8 @@ static void add_arguments(struct simpler_hbg_orch *orch, const struct request *q
         for (uint32_t k = 0; k < outputs; k++)
             q->out->tensor[k] = orch->made[k];
     }
-    simpler_hbg_builder_finish_node(b,
-                                    q->shape == SHAPE_DUMMY ? SIMPLER_HBG_FUNC_DUMMY : q->func_id,
-                                    args->tensor_count, scalars, from, q->file, q->line);
+    simpler_hbg_builder_finish_node(b, func_of(q), args->tensor_count, scalars, from, q->file,
+                                    q->line);
     if (orch->recording == NULL)
         orch->next_id++;
 }
@@ -434,26 +526,74 @@ static int submit(struct simpler_hbg_orch *orch, struct request *q)
     return 0;
 }
 
+/* A task of one kernel; what more it asks for makes it a launch. */
+static int submit_kernel(struct simpler_hbg_orch *orch, struct request *q)
+{
+    if (q->args == NULL || (q->args->extra & ~(uint32_t)SIMPLER_EXTRA_EARLY_RESOLVE) == 0)
+        return submit(orch, q);
+    uint32_t lane = q->shape == SHAPE_AIC ? SIMPLER_LANE_AIC : SIMPLER_LANE_AIV0;
+    memset(q->lane, 0xff, sizeof(q->lane));
+    q->lane[lane] = q->func_id < SIMPLER_NO_FUNC ? (uint16_t)q->func_id : SIMPLER_NO_FUNC - 1;
+    q->shape = SHAPE_LAUNCH;
+    return submit(orch, q);
+}
+
 static int submit_aic(struct simpler_orch *orch, uint32_t func_id,
                       const struct simpler_task_args *args, struct simpler_task_outputs *out,
                       const char *file, int line)
 {
-    struct request q = {SHAPE_AIC, func_id, args, out, file, line, 0, 0};
-    return submit(simpler_hbg_of(orch), &q);
+    struct request q = {SHAPE_AIC, func_id, args, out, file, line, 0, 0, {0}};
+    return submit_kernel(simpler_hbg_of(orch), &q);
 }
 
 static int submit_aiv(struct simpler_orch *orch, uint32_t func_id,
                       const struct simpler_task_args *args, struct simpler_task_outputs *out,
                       const char *file, int line)
 {
-    struct request q = {SHAPE_AIV, func_id, args, out, file, line, 0, 0};
+    struct request q = {SHAPE_AIV, func_id, args, out, file, line, 0, 0, {0}};
+    return submit_kernel(simpler_hbg_of(orch), &q);
+}
+
+static int submit_mixed(struct simpler_orch *orch, const struct simpler_mixed_kernels *kernels,
+                        const struct simpler_task_args *args, struct simpler_task_outputs *out,
+                        const char *file, int line)
+{
+    struct request q = {SHAPE_LAUNCH, 0, args, out, file, line, 0, 0, {0}};
+    int32_t id[SIMPLER_LANES] = {-1, -1, -1};
+    int32_t first = -1;
+    bool wrong = false;
+
+    if (kernels != NULL) {
+        bool alone = kernels->aic_kernel_id < 0 && kernels->aiv0_kernel_id < 0;
+        id[SIMPLER_LANE_AIC] = kernels->aic_kernel_id;
+        id[SIMPLER_LANE_AIV0] = alone ? kernels->aiv1_kernel_id : kernels->aiv0_kernel_id;
+        id[SIMPLER_LANE_AIV1] = alone ? -1 : kernels->aiv1_kernel_id;
+    }
+    for (uint32_t lane = 0; lane < SIMPLER_LANES; lane++) {
+        wrong = wrong || id[lane] < -1;
+        q.lane[lane] = id[lane] < 0                 ? SIMPLER_NO_FUNC
+                       : id[lane] < SIMPLER_NO_FUNC ? (uint16_t)id[lane]
+                                                    : SIMPLER_NO_FUNC - 1;
+        first = first < 0 ? id[lane] : first;
+    }
+    q.func_id = (uint32_t)(first < 0 ? 0 : first);
+    if ((first < 0 || wrong) && simpler_hbg_status(simpler_hbg_of(orch)) == 0)
+        return refuse(simpler_hbg_of(orch), &q,
+                      invalid(simpler_hbg_of(orch), &q,
+                              wrong ? "a kernel id is below -1" : "a mixed task has no kernel", 0));
     return submit(simpler_hbg_of(orch), &q);
 }
 
 static int submit_dummy(struct simpler_orch *orch, const struct simpler_task_args *args,
                         struct simpler_task_outputs *out, const char *file, int line)
 {
-    struct request q = {SHAPE_DUMMY, 0, args, out, file, line, 0, 0};
+    struct request q = {SHAPE_DUMMY, 0, args, out, file, line, 0, 0, {0}};
+
+    /* A launch without lanes. */
+    if (args != NULL && (args->extra & SIMPLER_EXTRA_TIMING) != 0) {
+        memset(q.lane, 0xff, sizeof(q.lane));
+        q.shape = SHAPE_LAUNCH;
+    }
     return submit(simpler_hbg_of(orch), &q);
 }
 
@@ -462,7 +602,7 @@ static int alloc_tensors(struct simpler_orch *orch, const struct simpler_create_
                          int line)
 {
     struct simpler_task_args args;
-    struct request q = {SHAPE_DUMMY, 0, &args, out, file, line, 0, 0};
+    struct request q = {SHAPE_DUMMY, 0, &args, out, file, line, 0, 0, {0}};
 
     simpler_task_args_reset(&args);
     for (uint32_t i = 0; infos != NULL && i < count && i <= SIMPLER_MAX_TENSORS; i++)
@@ -473,19 +613,6 @@ static int alloc_tensors(struct simpler_orch *orch, const struct simpler_create_
                       invalid(simpler_hbg_of(orch), &q,
                               "alloc_tensors needs create-infos and a place for its tensors", 0));
     return submit(simpler_hbg_of(orch), &q);
-}
-
-static int submit_mixed(struct simpler_orch *orch, const struct simpler_mixed_kernels *kernels,
-                        const struct simpler_task_args *args, struct simpler_task_outputs *out,
-                        const char *file, int line)
-{
-    struct request q = {SHAPE_DUMMY, 0, args, out, file, line, 0, 0};
-    int status = simpler_hbg_status(simpler_hbg_of(orch));
-
-    (void)kernels;
-    if (status == 0)
-        status = invalid(simpler_hbg_of(orch), &q, "this runtime has no mixed tasks", 0);
-    return refuse(simpler_hbg_of(orch), &q, status);
 }
 
 static const struct simpler_orch_ops ops = {

@@ -15,21 +15,41 @@ int simpler_hbg_status(struct simpler_hbg_orch *orch)
     return orch->status;
 }
 
-int simpler_hbg_latch(struct simpler_hbg_orch *orch, enum simpler_device_code code,
-                      const char *format, ...)
+/* True for the first; who loses leaves the text alone. */
+static bool latch(struct simpler_hbg_orch *orch, enum simpler_device_code code, const char *format,
+                  va_list args)
 {
     int32_t none = 0;
-    va_list args;
 
     /* release: pairs with the acquire loads of whoever asks why. */
     if (!atomic_compare_exchange_strong_explicit(orch->stop, &none, -(int32_t)code,
                                                  memory_order_release, memory_order_relaxed))
-        return simpler_hbg_status(orch);
-    va_start(args, format);
+        return false;
     (void)vsnprintf(orch->fatal_text, sizeof(orch->fatal_text), format, args);
-    va_end(args);
     SIMPLER_ERROR("code %d (%s): %s", (int)code, simpler_status_name(-(int)code), orch->fatal_text);
+    return true;
+}
+
+int simpler_hbg_latch(struct simpler_hbg_orch *orch, enum simpler_device_code code,
+                      const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)latch(orch, code, format, args);
+    va_end(args);
     return simpler_hbg_status(orch);
+}
+
+int simpler_hbg_latch_device(struct simpler_hbg_orch *orch, enum simpler_device_code code,
+                             const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)latch(orch, code, format, args);
+    va_end(args);
+    return atomic_load_explicit(orch->stop, memory_order_acquire);
 }
 
 int simpler_hbg_stop(struct simpler_hbg_orch *orch, int status)

@@ -15,6 +15,9 @@ int simpler_hbg_status(struct simpler_hbg_orch *orch);
 int simpler_hbg_latch(struct simpler_hbg_orch *orch, enum simpler_device_code code,
                       const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* The same from a thread of the device. */
+int simpler_hbg_latch_device(struct simpler_hbg_orch *orch, enum simpler_device_code code,
+                             const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Ends the run without a device code. */
 int simpler_hbg_stop(struct simpler_hbg_orch *orch, int status);
 

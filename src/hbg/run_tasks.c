@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "hbg/hbg_launch.h"
 
 /* The view of argument @i is another one: the descriptor is made anew. */
 static SIMPLER_NOINLINE void load_view(struct simpler_hbg_thread *thread,
@@ -93,12 +94,6 @@ SIMPLER_INLINE int run_kernel(struct simpler_hbg_thread *thread,
     return kernels[func_id]->fn(thread->args);
 }
 
-SIMPLER_INLINE void add_count(_Atomic uint64_t *count, uint64_t n)
-{
-    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + n,
-                          memory_order_relaxed);
-}
-
 bool simpler_hbg_is_poisoned(const struct simpler_hbg_device *device,
                              const struct simpler_hbg_part *part, uint32_t node)
 {
@@ -128,14 +123,14 @@ static SIMPLER_COLD void note_failure(struct simpler_hbg_thread *thread,
     /* Before the unit is completed: who depends on it looks. */
     atomic_store_explicit(&device->attention, 1, memory_order_relaxed);
     if (status == 0) {
-        add_count(&thread->counts->poisoned, 1);
+        simpler_hbg_add_count(&thread->counts->poisoned, 1);
         return;
     }
-    add_count(&thread->counts->failed, 1);
+    simpler_hbg_add_count(&thread->counts->failed, 1);
     if (!atomic_compare_exchange_strong_explicit(&device->failure.claim, &none, 1,
                                                  memory_order_relaxed, memory_order_relaxed))
         return;
-    device->failure.func_id = simpler_hbg_nodes(part->image)[node].func_id;
+    device->failure.func_id = simpler_hbg_first_func(part->image, node);
     device->failure.id = part->call_unit == SIMPLER_HBG_NO_UNIT
                              ? simpler_hbg_orch_id_of(device->orch, node)
                              : part->id_base + node;
@@ -144,18 +139,42 @@ static SIMPLER_COLD void note_failure(struct simpler_hbg_thread *thread,
 }
 
 #if SIMPLER_DFX
-static void capture(const struct simpler_hbg_thread *thread, const struct simpler_hbg_part *part,
-                    uint32_t number, uint8_t stage)
+/* Of several kernels the one with the longest signature speaks for the arguments. */
+static const struct simpler_kernel *speaker(const struct simpler_hbg_device *device,
+                                            const struct simpler_hbg_image *image, uint32_t number)
 {
+    const struct simpler_hbg_launch *launch;
+    const struct simpler_kernel *widest = NULL;
+
+    if (simpler_hbg_nodes(image)[number].func_id != SIMPLER_HBG_FUNC_LAUNCH)
+        return device->kernels[simpler_hbg_nodes(image)[number].func_id];
+    launch = simpler_hbg_launch_of(image, number);
+    for (uint32_t lane = 0; lane < SIMPLER_LANES; lane++) {
+        if (launch->func_id[lane] == SIMPLER_NO_FUNC)
+            continue;
+        const struct simpler_kernel *kernel = device->kernels[launch->func_id[lane]];
+        if (widest == NULL || kernel->signature_count > widest->signature_count)
+            widest = kernel;
+    }
+    return widest;
+}
+#endif
+
+void simpler_hbg_capture(const struct simpler_hbg_thread *thread,
+                         const struct simpler_hbg_part *part, uint32_t number, uint8_t stage)
+{
+#if SIMPLER_DFX
+    if (thread->device->dump_level == 0)
+        return;
     const struct simpler_hbg_device *device = thread->device;
     const struct simpler_hbg_node *node = &simpler_hbg_nodes(part->image)[number];
-    const struct simpler_kernel *kernel = device->kernels[node->func_id];
+    const struct simpler_kernel *kernel = speaker(device, part->image, number);
     struct dump_args_run run = {device->run->dump_data_base, device->run->run_epoch};
     bool is_own = part->call_unit == SIMPLER_HBG_NO_UNIT;
     struct dump_args_submit submit = simpler_hbg_dumps(part->image)[number];
     struct dump_args_view view = {
         .task_id = is_own ? simpler_hbg_orch_id_of(device->orch, number) : part->id_base + number,
-        .func_id = node->func_id,
+        .func_id = (uint16_t)kernel->func_id,
         .func_count = 1,
         .func_ids = {UINT16_MAX, UINT16_MAX, UINT16_MAX},
         .level = device->dump_level,
@@ -170,8 +189,25 @@ static void capture(const struct simpler_hbg_thread *thread, const struct simple
     if (!is_own)
         submit.submit_seq += (uint32_t)part->id_base;
     dump_args_task_capture(&run, thread->lane, &view, stage);
-}
+#else
+    (void)thread;
+    (void)part;
+    (void)number;
+    (void)stage;
 #endif
+}
+
+void simpler_hbg_fill_args(struct simpler_hbg_thread *thread, const struct simpler_hbg_part *part,
+                           uint32_t number)
+{
+    fill_args(thread, part, &simpler_hbg_nodes(part->image)[number],
+              simpler_hbg_args_of(part->image, number), (uint64_t)part->serial << 32);
+}
+
+int simpler_hbg_call_kernel(struct simpler_hbg_thread *thread, uint32_t func_id)
+{
+    return run_kernel(thread, thread->device->kernels, func_id);
+}
 
 /* One task with everything that may be rare. */
 static void run_one(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
@@ -179,6 +215,7 @@ static void run_one(struct simpler_hbg_thread *thread, struct simpler_hbg_part *
 {
     const struct simpler_hbg_node *node = &simpler_hbg_nodes(part->image)[number];
     struct simpler_hbg_device *device = thread->device;
+    int status;
 
     if (simpler_hbg_is_poisoned(device, part, number)) {
         note_failure(thread, part, number, 0);
@@ -187,21 +224,17 @@ static void run_one(struct simpler_hbg_thread *thread, struct simpler_hbg_part *
     if (node->func_id == SIMPLER_HBG_FUNC_DUMMY ||
         atomic_load_explicit(&device->stop, memory_order_relaxed) != 0)
         return;
-    fill_args(thread, part, node, simpler_hbg_words(part->image) + node->first_word,
-              (uint64_t)part->serial << 32);
-#if SIMPLER_DFX
-    if (device->dump_level != 0)
-        capture(thread, part, number, DUMP_ARGS_STAGE_BEFORE);
-#endif
-    int status = run_kernel(thread, device->kernels, node->func_id);
-#if SIMPLER_DFX
-    if (device->dump_level != 0)
-        capture(thread, part, number, DUMP_ARGS_STAGE_AFTER);
-#endif
+    if (node->func_id == SIMPLER_HBG_FUNC_LAUNCH) {
+        status = simpler_hbg_run_launch(thread, part, number);
+    } else {
+        simpler_hbg_fill_args(thread, part, number);
+        simpler_hbg_capture(thread, part, number, DUMP_ARGS_STAGE_BEFORE);
+        status = run_kernel(thread, device->kernels, node->func_id);
+        simpler_hbg_capture(thread, part, number, DUMP_ARGS_STAGE_AFTER);
+        simpler_hbg_add_count(&thread->counts->run, status == 0);
+    }
     if (status != 0)
         note_failure(thread, part, number, status);
-    else
-        add_count(&thread->counts->run, 1);
 }
 
 /* Tasks with nothing rare about them, from @i on; the first that is another one, or @end. */
@@ -226,7 +259,7 @@ static uint32_t run_plain(struct simpler_hbg_thread *thread, struct simpler_hbg_
         if (SIMPLER_UNLIKELY(status != 0))
             break;
     }
-    add_count(&thread->counts->run, i - first);
+    simpler_hbg_add_count(&thread->counts->run, i - first);
     if (SIMPLER_LIKELY(status == 0))
         return i;
     note_failure(thread, part, i, status);
@@ -244,5 +277,5 @@ void simpler_hbg_run_tasks(struct simpler_hbg_thread *thread, struct simpler_hbg
         if (i < end)
             run_one(thread, part, i++);
     }
-    add_count(&thread->counts->completed, end - first);
+    simpler_hbg_add_count(&thread->counts->completed, end - first);
 }

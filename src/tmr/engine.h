@@ -20,6 +20,7 @@
 #include "simpler/orch.h"
 #include "simpler/worker.h"
 #include "task/kernel_times.h"
+#include "task/launch_args.h"
 #include "task/resident.h"
 #include "task/orch_ops.h"
 #include "tmr/device.h"
@@ -212,11 +213,6 @@ struct simpler_deferred {
     _Atomic uint32_t lock;
     _Atomic uint64_t changed_ns;
     struct simpler_deferred_entry entry[SIMPLER_MAX_ASYNC_CONDITIONS];
-};
-
-/* A timing slot: any thread, relaxed; read when every task is done. */
-struct simpler_timing {
-    _Atomic uint64_t tasks, start_ns, end_ns, busy_ns;
 };
 
 /*

@@ -20,24 +20,15 @@ static const char *file_of(const struct simpler_launch_request *request)
 
 static uint32_t lanes_of(const struct simpler_launch_request *request)
 {
-    uint32_t lanes = 0;
-    for (uint32_t lane = 0; lane < SIMPLER_LANES; lane++)
-        lanes |= (uint32_t)(request->func_id[lane] != SIMPLER_NO_FUNC) << lane;
-    return lanes;
-}
-
-static int32_t blocks_of(const struct simpler_task_args *args)
-{
-    return (args->extra & SIMPLER_EXTRA_BLOCKS) != 0 ? args->block_num : 1;
+    return simpler_launch_args_lanes(request->func_id);
 }
 
 static int check_sync_start(struct simpler_orch *orch, const struct simpler_launch_request *request)
 {
     uint32_t clusters = orch->device->run->cluster_count;
-    bool aiv = (lanes_of(request) & 1u << SIMPLER_LANE_AIC) == 0 &&
-               (lanes_of(request) & 1u << SIMPLER_LANE_AIV1) == 0;
-    uint32_t limit = aiv ? 2 * clusters : clusters;
-    int32_t blocks = blocks_of(request->args);
+    bool aiv;
+    uint32_t limit = simpler_launch_args_sync_limit(lanes_of(request), clusters, &aiv);
+    int32_t blocks = simpler_launch_args_blocks(request->args);
 
     if ((uint32_t)blocks <= limit)
         return 0;
@@ -49,33 +40,15 @@ static int check_sync_start(struct simpler_orch *orch, const struct simpler_laun
                                aiv ? "AIV cores" : "clusters", clusters);
 }
 
-static bool has_operand(const struct simpler_task_args *args)
-{
-    return (args->extra & SIMPLER_EXTRA_PREDICATE) != 0 && args->predicate.tensor != NULL &&
-           args->predicate.tensor->addr != 0;
-}
-
-static int bad_predicate(struct simpler_orch *orch, const struct simpler_launch_request *request,
-                         const char *what)
-{
-    return simpler_fatal_latch(orch, SIMPLER_CODE_INVALID_ARGS,
-                               "submit at %s:%d: the predicate's %s", file_of(request),
-                               request->line, what);
-}
-
 static int check_predicate(struct simpler_orch *orch, const struct simpler_launch_request *request)
 {
-    const struct simpler_predicate *p = &request->args->predicate;
+    const char *fault = simpler_launch_args_fault(request->args);
 
-    if (!has_operand(request->args))
+    if (fault == NULL)
         return 0;
-    if (simpler_tensor_check(p->tensor) != 0)
-        return bad_predicate(orch, request, "tensor is not valid");
-    for (uint32_t i = 0; i < p->tensor->ndims; i++) {
-        if (p->index[i] >= p->tensor->shape[i])
-            return bad_predicate(orch, request, "index lies outside the tensor's shape");
-    }
-    return 0;
+    return simpler_fatal_latch(orch, SIMPLER_CODE_INVALID_ARGS,
+                               "submit at %s:%d: the predicate's %s", file_of(request),
+                               request->line, fault);
 }
 
 int simpler_launch_check(struct simpler_orch *orch, const struct simpler_launch_request *request)
@@ -94,17 +67,13 @@ static void resolve_predicate(struct simpler_task_launch *launch,
                               const struct simpler_task_args *args)
 {
     const struct simpler_predicate *p = &args->predicate;
-    uint64_t at;
 
     launch->op = SIMPLER_PREDICATE_NONE;
-    if (launch->lanes == 0 || !has_operand(args))
+    if (launch->lanes == 0 || !simpler_launch_args_has_operand(args))
         return;
-    at = p->tensor->start_offset;
-    for (uint32_t i = 0; i < p->tensor->ndims; i++)
-        at += (uint64_t)p->index[i] * p->tensor->stride[i];
     launch->op = (uint8_t)p->op;
     launch->operand_bytes = (uint8_t)simpler_dtype_bytes(p->tensor->dtype);
-    launch->operand = p->tensor->addr + (at << simpler_dtype_shift(p->tensor->dtype));
+    launch->operand = p->tensor->addr + simpler_launch_args_operand(p);
     launch->target = p->target;
 }
 
@@ -116,7 +85,7 @@ void simpler_launch_prepare(struct simpler_orch *orch, uint32_t number,
 
     launch->lanes = (uint8_t)lanes_of(request);
     launch->lane_count = (uint8_t)__builtin_popcount(launch->lanes);
-    launch->block_num = blocks_of(args);
+    launch->block_num = simpler_launch_args_blocks(args);
     memcpy(launch->func_id, request->func_id, sizeof(launch->func_id));
     uint32_t kernels = (uint32_t)launch->block_num * launch->lane_count;
     atomic_store_explicit(&launch->left, kernels, memory_order_relaxed);
@@ -154,49 +123,11 @@ const struct simpler_member_ops simpler_launch_member_ops = {refuse, defer};
 
 /* ---- run ---- */
 
-static int64_t read_operand(const struct simpler_task_launch *launch)
-{
-    const void *at = (const void *)(uintptr_t)launch->operand;
-    int8_t b1;
-    int16_t b2;
-    int32_t b4;
-    int64_t b8;
-
-    switch (launch->operand_bytes) {
-    case 1:
-        memcpy(&b1, at, 1);
-        return b1;
-    case 2:
-        memcpy(&b2, at, 2);
-        return b2;
-    case 4:
-        memcpy(&b4, at, 4);
-        return b4;
-    default:
-        memcpy(&b8, at, 8);
-        return b8;
-    }
-}
-
 static bool predicate_holds(const struct simpler_task_launch *launch)
 {
-    if (launch->op == SIMPLER_PREDICATE_NONE)
-        return true;
-    int64_t value = read_operand(launch);
-    switch (launch->op) {
-    case SIMPLER_PREDICATE_EQ:
-        return value == launch->target;
-    case SIMPLER_PREDICATE_NE:
-        return value != launch->target;
-    case SIMPLER_PREDICATE_GT:
-        return value > launch->target;
-    case SIMPLER_PREDICATE_LT:
-        return value < launch->target;
-    case SIMPLER_PREDICATE_GE:
-        return value >= launch->target;
-    default:
-        return value <= launch->target;
-    }
+    return launch->op == SIMPLER_PREDICATE_NONE ||
+           simpler_predicate_holds(launch->op, launch->operand, launch->operand_bytes,
+                                   launch->target);
 }
 
 static void note_start(const struct simpler_device *device, struct simpler_task_launch *launch)
@@ -205,54 +136,23 @@ static void note_start(const struct simpler_device *device, struct simpler_task_
         launch->start_ns = simpler_clock_ns() - device->start_ns;
 }
 
-/* Relaxed: the numbers are read when every task is done (P9). */
 static void note_end(struct simpler_device *device, const struct simpler_task_launch *launch)
 {
-    if (launch->timing_slot == SIMPLER_NO_TIMING)
-        return;
-    struct simpler_timing *t = &device->timing[launch->timing_slot];
-    uint64_t now = simpler_clock_ns() - device->start_ns;
-    uint64_t least = atomic_load_explicit(&t->start_ns, memory_order_relaxed);
-    uint64_t most = atomic_load_explicit(&t->end_ns, memory_order_relaxed);
-
-    while (launch->start_ns < least &&
-           !atomic_compare_exchange_weak_explicit(&t->start_ns, &least, launch->start_ns,
-                                                  memory_order_relaxed, memory_order_relaxed))
-        ;
-    while (now > most && !atomic_compare_exchange_weak_explicit(
-                             &t->end_ns, &most, now, memory_order_relaxed, memory_order_relaxed))
-        ;
-    atomic_fetch_add_explicit(&t->busy_ns, now - launch->start_ns, memory_order_relaxed);
-    atomic_fetch_add_explicit(&t->tasks, 1, memory_order_relaxed);
+    if (launch->timing_slot != SIMPLER_NO_TIMING)
+        simpler_timing_note(&device->timing[launch->timing_slot], launch->start_ns,
+                            simpler_clock_ns() - device->start_ns);
 }
 
 void simpler_launch_start_run(struct simpler_device *device, uint64_t start_ns)
 {
     device->start_ns = start_ns;
-    simpler_deferred_reset(device);
-    for (uint32_t i = 0; i < SIMPLER_TIMING_SLOTS; i++) {
-        struct simpler_timing *t = &device->timing[i];
-        atomic_store_explicit(&t->tasks, 0, memory_order_relaxed);
-        atomic_store_explicit(&t->start_ns, UINT64_MAX, memory_order_relaxed);
-        atomic_store_explicit(&t->end_ns, 0, memory_order_relaxed);
-        atomic_store_explicit(&t->busy_ns, 0, memory_order_relaxed);
-    }
+    simpler_timing_reset(device->timing);
 }
 
 void simpler_launch_fill_timing(const struct simpler_device *device,
                                 struct simpler_run_result *result)
 {
-    for (uint32_t i = 0; i < SIMPLER_TIMING_SLOTS; i++) {
-        const struct simpler_timing *t = &device->timing[i];
-        struct simpler_task_timing *out = &result->timing[i];
-        memset(out, 0, sizeof(*out));
-        out->tasks = atomic_load_explicit(&t->tasks, memory_order_relaxed);
-        if (out->tasks == 0)
-            continue;
-        out->start_ns = atomic_load_explicit(&t->start_ns, memory_order_relaxed);
-        out->end_ns = atomic_load_explicit(&t->end_ns, memory_order_relaxed);
-        out->busy_ns = atomic_load_explicit(&t->busy_ns, memory_order_relaxed);
-    }
+    simpler_timing_fill(device->timing, result);
 }
 
 /* The task's argument array and tensors, on this thread. */

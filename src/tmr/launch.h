@@ -23,9 +23,6 @@ enum simpler_launch_stage {
     SIMPLER_LAUNCH_FINISH = 1 /* all kernels have returned; dump and completion are left */
 };
 
-#define SIMPLER_NO_FUNC   UINT16_MAX
-#define SIMPLER_NO_TIMING UINT8_MAX
-
 /*
  *   field          written by                        read by     publishes
  *   left           whoever ran a kernel (acq_rel)    the last    all kernels' effects (L1)

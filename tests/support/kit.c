@@ -265,6 +265,7 @@ struct simpler_call_config kit_config(uint32_t threads)
     struct simpler_call_config config = SIMPLER_CALL_CONFIG_INIT;
     config.aicpu_thread_num = kit_threads(threads);
     config.hazards = SIMPLER_HAZARDS_ALL;
+    config.runtime = getenv("SIMPLER_TEST_RUNTIME");
     return config;
 }
 

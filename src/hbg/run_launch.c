@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hbg/hbg_launch.h"
+
+#include "base/clock.h"
+#include "hbg/host_limits.h"
+#include "hbg/run_tasks.h"
+
+static int refuse(struct simpler_member *member, const char *what)
+{
+    struct simpler_hbg_thread *thread = member->owner;
+    struct simpler_hbg_device *device = thread->device;
+
+    return simpler_hbg_latch_device(
+        device->orch, SIMPLER_CODE_REQUIRE_SYNC_START_INVALID,
+        "a kernel asks for %s, but its task is not resident: that takes a mixed task of one block "
+        "or sync_start",
+        what);
+}
+
+static int defer(struct simpler_member *member, const struct simpler_async_condition *condition)
+{
+    struct simpler_hbg_thread *thread = member->owner;
+
+    (void)condition;
+    return simpler_hbg_latch_device(thread->device->orch, SIMPLER_CODE_ASYNC_REGISTRATION_FAILED,
+                                    "host_build_graph has no deferred completion: the kernel must "
+                                    "wait by itself, or the callable run on the other runtime");
+}
+
+const struct simpler_member_ops simpler_hbg_member_ops = {refuse, defer};
+
+static bool holds(const struct simpler_hbg_part *part, const struct simpler_hbg_launch *launch)
+{
+    const struct simpler_hbg_base *base = &part->bases[launch->operand_base];
+    uint64_t addr = base->addr + (base->start_offset << launch->operand_shift) + launch->operand;
+
+    return launch->op == SIMPLER_PREDICATE_NONE ||
+           simpler_predicate_holds(launch->op, addr, launch->operand_bytes, launch->target);
+}
+
+int simpler_hbg_run_block(struct simpler_hbg_thread *thread, const struct simpler_hbg_part *part,
+                          uint32_t number, int32_t block, uint32_t lane)
+{
+    const struct simpler_hbg_launch *launch = simpler_hbg_launch_of(part->image, number);
+
+    if (atomic_load_explicit(&thread->device->stop, memory_order_relaxed) != 0)
+        return 0;
+    simpler_hbg_fill_args(thread, part, number);
+    thread->local.block_idx = block;
+    thread->local.block_num = launch->block_num;
+    thread->global.sub_block_id = lane == SIMPLER_LANE_AIV1;
+    thread->member.lane = lane;
+    int status = simpler_hbg_call_kernel(thread, launch->func_id[lane]);
+    thread->local.block_idx = 0;
+    thread->local.block_num = 1;
+    thread->global.sub_block_id = 0;
+    thread->member.lane = 0;
+    simpler_hbg_add_count(&thread->counts->blocks, 1);
+    return status;
+}
+
+/* All kernels, with the dump around them. */
+static int run_kernels(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
+                       uint32_t number)
+{
+    const struct simpler_hbg_launch *launch = simpler_hbg_launch_of(part->image, number);
+    int status;
+
+    simpler_hbg_fill_args(thread, part, number);
+    simpler_hbg_capture(thread, part, number, DUMP_ARGS_STAGE_BEFORE);
+    if (launch->sync_start || launch->lane_count > 1)
+        status = simpler_hbg_crew_run(thread, part, number);
+    else
+        status = simpler_hbg_spread_blocks(thread, part, number);
+    simpler_hbg_fill_args(thread, part, number);
+    simpler_hbg_capture(thread, part, number, DUMP_ARGS_STAGE_AFTER);
+    return status;
+}
+
+int simpler_hbg_run_launch(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
+                           uint32_t number)
+{
+    const struct simpler_hbg_launch *launch = simpler_hbg_launch_of(part->image, number);
+    struct simpler_hbg_device *device = thread->device;
+    uint64_t start = launch->timing_slot != SIMPLER_NO_TIMING ? simpler_clock_ns() : 0;
+    int status;
+
+    if (!holds(part, launch)) {
+        simpler_hbg_add_count(&thread->counts->skipped, 1);
+        return 0;
+    }
+    status = launch->lanes == 0 ? 0 : run_kernels(thread, part, number);
+    if (launch->timing_slot != SIMPLER_NO_TIMING)
+        simpler_timing_note(&device->timing[launch->timing_slot], start - device->start_ns,
+                            simpler_clock_ns() - device->start_ns);
+    if (status == 0 && launch->lanes != 0)
+        simpler_hbg_add_count(&thread->counts->run, 1);
+    return status;
+}
