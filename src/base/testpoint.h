@@ -58,7 +58,9 @@
     X(DUMP_SPOOL_WRITE)          \
     X(DUMP_MANIFEST_WRITE)       \
     X(DUMP_LOSE_METADATA)        \
-    X(DUMP_SPOIL_METADATA)
+    X(DUMP_SPOIL_METADATA)       \
+    X(DUMP_CLEAR_HANDSHAKE)      \
+    X(DUMP_BARRIER)
 
 enum simpler_testpoint {
 #define X(NAME) SIMPLER_TESTPOINT_##NAME,

@@ -7,16 +7,31 @@
 #include "base/testpoint.h"
 #include "tmr/hang.h"
 #include "tmr/kernel_word.h"
+#include "tmr/core_pool.h"
 #include "tmr/launch.h"
 #include "tmr/tensor_pack.h"
 
 #if SIMPLER_DFX
+
+/* Each thread and core has a copy of the flags; it is written before the run's first task is
+ * published, and read by whoever has taken one. */
+static void copy_flags(struct simpler_device *device, uint32_t flags)
+{
+    if (SIMPLER_FAILPOINT(DUMP_CLEAR_HANDSHAKE))
+        flags = 0;
+    if (SIMPLER_LIKELY(device->threads[0].handshake == flags))
+        return;
+    for (uint32_t i = 0; i < device->thread_count; i++)
+        device->threads[i].handshake = flags;
+    simpler_core_pool_set_handshake(device->cores, flags);
+}
 
 void simpler_arg_capture_start(struct simpler_orch *orch)
 {
     struct simpler_device *device = orch->device;
     const struct simpler_device_run *run = device->run;
 
+    copy_flags(device, run->enable_profiling_flag);
     set_dump_args_enabled((run->enable_profiling_flag & SIMPLER_PROFILING_DUMP_ARGS) != 0);
     set_platform_dump_base(run->dump_data_base);
     device->dump_level = orch->dump_level = (uint8_t)dump_args_init(run->run_epoch);

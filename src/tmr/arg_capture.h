@@ -6,6 +6,7 @@
  * The hooks of the args dump: one byte of the device decides whether anything
  * else happens.  With SIMPLER_DFX=0 there are none.
  */
+#include "base/testpoint.h"
 #include "tmr/engine.h"
 
 #if SIMPLER_DFX
@@ -26,6 +27,24 @@ void simpler_arg_capture_partial(struct simpler_device *device);
 SIMPLER_INLINE bool simpler_arg_capture_is_on(const struct simpler_device *device)
 {
     return SIMPLER_UNLIKELY(device->dump_level != 0);
+}
+
+/*
+ * Behind a kernel, before anybody can learn that it has returned.  Whoever captures
+ * its outputs is this thread, or has been told by an acquire of the last kernel's
+ * release (L1): that orders all plain stores.  Those around the cache are ordered by
+ * the fence alone.
+ */
+SIMPLER_INLINE void simpler_arg_capture_barrier(const struct simpler_thread *thread)
+{
+    if (SIMPLER_LIKELY((thread->handshake & SIMPLER_PROFILING_DUMP_ARGS) == 0))
+        return;
+    SIMPLER_TESTPOINT(DUMP_BARRIER);
+#if defined(__x86_64__)
+    __builtin_ia32_sfence();
+#else
+    atomic_thread_fence(memory_order_release);
+#endif
 }
 
 /* The slot is filled, and not published yet. */
@@ -50,6 +69,10 @@ SIMPLER_INLINE void simpler_arg_capture_finish(struct simpler_orch *orch)
 SIMPLER_INLINE void simpler_arg_capture_partial(struct simpler_device *device)
 {
     (void)device;
+}
+SIMPLER_INLINE void simpler_arg_capture_barrier(const struct simpler_thread *thread)
+{
+    (void)thread;
 }
 SIMPLER_INLINE void simpler_arg_capture_before(struct simpler_thread *thread, uint32_t number)
 {

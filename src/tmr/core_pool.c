@@ -265,6 +265,12 @@ int simpler_core_pool_open(struct simpler_device *device, uint32_t clusters,
     return 0;
 }
 
+void simpler_core_pool_set_handshake(struct simpler_core_pool *pool, uint32_t flags)
+{
+    for (uint32_t i = 0; i < pool->count; i++)
+        pool->cores[i].thread.handshake = flags;
+}
+
 uint32_t simpler_core_pool_clusters(const struct simpler_core_pool *pool)
 {
     return pool->aic_count;

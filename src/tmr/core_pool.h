@@ -15,6 +15,8 @@ int simpler_core_pool_open(struct simpler_device *device, uint32_t clusters,
                            struct simpler_core_pool **out);
 void simpler_core_pool_close(struct simpler_core_pool *pool);
 
+/* Sets each core's copy of a run's enable_profiling_flag; no task is under way. */
+void simpler_core_pool_set_handshake(struct simpler_core_pool *pool, uint32_t flags);
 uint32_t simpler_core_pool_clusters(const struct simpler_core_pool *pool);
 uint32_t simpler_core_pool_count(const struct simpler_core_pool *pool);
 

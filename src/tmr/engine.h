@@ -113,6 +113,7 @@ struct simpler_thread {
     uint32_t unnotified; /* completions since the orchestrator was last notified */
     uint32_t victim;     /* where stealing starts */
     uint32_t deferred;   /* conditions that the kernel which runs has registered */
+    uint32_t handshake;  /* its copy of the run's enable_profiling_flag, see arg_capture.h */
     uint64_t nap_ns;     /* its last sleep while conditions are open, see deferred.h */
     int64_t args[SIMPLER_KERNEL_ARGS];
     struct simpler_tensor scratch[SIMPLER_MAX_TENSORS];

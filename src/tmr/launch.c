@@ -231,6 +231,7 @@ bool simpler_launch_block(struct simpler_thread *thread, uint32_t number, int32_
         thread->member.lane = lane;
         simpler_scheduler_unpack(thread, number);
         status = simpler_scheduler_call_kernel(thread, number, func_id);
+        simpler_arg_capture_barrier(thread);
         thread->local.block_idx = 0;
         thread->local.block_num = 1;
         thread->member.lane = 0;
