@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an args dump costs: bench_args_dump [DIRECTORY]   (default: a new one in /tmp)
+ * What an args dump costs: bench_args_dump [DIRECTORY [one|small|big|marks|count TASKS]]
+ * (default: a new one in /tmp; everything)
  *
  *   - 512 tensors of 1 MiB at level 2 against a plain write loop over the same
- *     bytes, from memory to a new file, in blocks of 1 MiB; the two in turns
+ *     bytes, from memory to a new file, in blocks of 1 MiB; the two in turns; and
+ *     how much anonymous memory more is resident after it
  *   - tensors of 64 bytes: nanoseconds a record, the export apart
  *   - the manifest: entries and bytes a second
  *   - one task, warm: the whole run with a dump
@@ -11,6 +13,7 @@
  */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +67,7 @@ static void orchestrate(struct simpler_orch *orch, const struct simpler_orch_arg
 
 struct setup {
     struct simpler_worker *worker;
-    uint32_t handle;
+    uint32_t handle, marks;
     const char *directory;
     uint8_t *bytes;
 };
@@ -132,10 +135,29 @@ static double median(double *values, size_t n)
     return values[n / 2];
 }
 
+/* What this process has in memory that no file backs, in MiB. */
+static double resident_mib(void)
+{
+    char line[256];
+    double anon = 0, shared = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+
+    while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
+        (void)sscanf(line, "RssAnon: %lf", &anon);
+        (void)sscanf(line, "RssShmem: %lf", &shared);
+    }
+    if (f != NULL)
+        (void)fclose(f);
+    return (anon + shared) / 1024;
+}
+
 static void measure_big(const struct setup *s)
 {
-    double ratio[ROUNDS], rate[ROUNDS], plain[ROUNDS];
+    double ratio[ROUNDS], rate[ROUNDS], plain[ROUNDS], before;
     uint64_t ns;
+
+    (void)run(s, (struct job){.tasks = 1, .tensors = 1, .tensor_bytes = MIB}, 0, &ns);
+    before = resident_mib();
 
     (void)run(s, (struct job){.tasks = BIG, .tensors = 1, .tensor_bytes = MIB}, 2, &ns);
     for (int i = 0; i < ROUNDS; i++) {
@@ -148,6 +170,8 @@ static void measure_big(const struct setup *s)
     }
     printf("512 x 1 MiB, level 2: %.2f GB/s, plain writes %.2f GB/s, ratio %.2f (wanted 0.85)\n",
            median(rate, ROUNDS), median(plain, ROUNDS), median(ratio, ROUNDS));
+    printf("resident after it: %.0f MiB more than before, of 2 arenas of 128 MiB (at most 307)\n",
+           resident_mib() - before);
 }
 
 static void measure_small(const struct setup *s)
@@ -212,6 +236,25 @@ static void mark(struct simpler_orch *orch, const struct simpler_orch_args *run)
     }
 }
 
+static void measure_marks(const struct setup *s)
+{
+    struct simpler_call_config config = SIMPLER_CALL_CONFIG_INIT;
+    double ns[3];
+    struct simpler_orch_args args = {.user = ns};
+
+    config.enable_dump_args = 1;
+    config.output_prefix = s->directory;
+    for (int i = 0; i < 2; i++)
+        (void)simpler_worker_run(s->worker, s->marks, &args, &config, NULL);
+    printf("marked tasks: %.0f ns each among the first 10,000, %.0f among the last 10,000\n",
+           ns[0] / 1e4, (ns[2] - ns[1]) / 1e4);
+}
+
+static bool is_wanted(const char *what, const char *name)
+{
+    return what[0] == '\0' || strcmp(what, name) == 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct simpler_kernel kernel = {
@@ -220,12 +263,8 @@ int main(int argc, char **argv)
         .name = "bench", .orchestrate = orchestrate, .kernels = &kernel, .kernel_count = 1};
     char made[] = "/tmp/bench_args_dump_XXXXXX";
     struct setup s = {.directory = argc > 1 ? argv[1] : mkdtemp(made)};
-    struct simpler_call_config config = SIMPLER_CALL_CONFIG_INIT;
     struct simpler_callable marks = {
         .name = "marks", .orchestrate = mark, .kernels = &kernel, .kernel_count = 1};
-    double ns[3];
-    struct simpler_orch_args args = {.user = ns};
-    uint32_t handle = 0;
     char command[1100];
 
     s.bytes = malloc(BIG * MIB);
@@ -235,17 +274,24 @@ int main(int argc, char **argv)
         memcpy(s.bytes + i, &i, sizeof(i));
     if (simpler_worker_open(NULL, &s.worker) != 0 ||
         simpler_worker_register(s.worker, &callable, &s.handle) != 0 ||
-        simpler_worker_register(s.worker, &marks, &handle) != 0)
+        simpler_worker_register(s.worker, &marks, &s.marks) != 0)
         die("no worker");
-    measure_one(&s);
-    measure_small(&s);
-    measure_big(&s);
-    config.enable_dump_args = 1;
-    config.output_prefix = s.directory;
-    (void)simpler_worker_run(s.worker, handle, &args, &config, NULL);
-    (void)simpler_worker_run(s.worker, handle, &args, &config, NULL);
-    printf("marked tasks: %.0f ns each among the first 10,000, %.0f among the last 10,000\n",
-           ns[0] / 1e4, (ns[2] - ns[1]) / 1e4);
+    const char *what = argc > 2 ? argv[2] : "";
+    if (strcmp(what, "count") == 0) { /* TASKS: one run, for callgrind */
+        struct job job = {.tasks = argc > 3 ? (uint32_t)atoi(argv[3]) : SMALL,
+                          .tensors = WIDE,
+                          .tensor_bytes = 64};
+        uint64_t ns;
+        (void)run(&s, job, 2, &ns);
+    }
+    if (is_wanted(what, "big"))
+        measure_big(&s);
+    if (is_wanted(what, "one"))
+        measure_one(&s);
+    if (is_wanted(what, "small"))
+        measure_small(&s);
+    if (is_wanted(what, "marks"))
+        measure_marks(&s);
     simpler_worker_close(s.worker);
     free(s.bytes);
     (void)snprintf(command, sizeof(command), "rm -rf '%s/args_dump'", s.directory);

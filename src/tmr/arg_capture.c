@@ -9,9 +9,15 @@
 #include "tmr/kernel_word.h"
 #include "tmr/core_pool.h"
 #include "tmr/launch.h"
+#include "tmr/scheduler.h"
 #include "tmr/tensor_pack.h"
 
 #if SIMPLER_DFX
+
+static struct dump_args_run run_of(const struct simpler_device *device)
+{
+    return (struct dump_args_run){device->run->dump_data_base, device->run->run_epoch};
+}
 
 /* Each thread and core has a copy of the flags; it is written before the run's first task is
  * published, and read by whoever has taken one. */
@@ -39,7 +45,7 @@ void simpler_arg_capture_start(struct simpler_orch *orch)
 
 void simpler_arg_capture_finish(struct simpler_orch *orch)
 {
-    struct dump_args_run run = {orch->device->run->dump_data_base, orch->device->run->run_epoch};
+    struct dump_args_run run = run_of(orch->device);
 
     if (orch->dump_level != 0)
         dump_args_flush(&run, orch->thread->lane);
@@ -82,13 +88,12 @@ static void take_lanes(const struct simpler_device *device,
     view->signature_count = widest->signature_count;
 }
 
-/* @lane: of the calling thread.  @args: as the task's kernel gets them. */
-static void capture(const struct simpler_device *device, uint32_t lane, uint32_t number,
-                    uint8_t stage, const int64_t *args)
+/* The task; @args: as its kernel gets them, looked at when it is captured. */
+static struct dump_args_view view_of(const struct simpler_device *device, uint32_t number,
+                                     const int64_t *args)
 {
     const struct simpler_task_slot *slot = &device->table.slot[number];
     const struct simpler_kernel *kernel = device->kernels[slot->func_id];
-    struct dump_args_run run = {device->run->dump_data_base, device->run->run_epoch};
     struct dump_args_view view = {
         .task_id = simpler_task_id_of(slot),
         .func_id = slot->func_id,
@@ -105,27 +110,38 @@ static void capture(const struct simpler_device *device, uint32_t lane, uint32_t
 
     if (slot->shape == SIMPLER_SHAPE_LAUNCH)
         take_lanes(device, &device->table.launch[number], &view);
-    dump_args_task_capture(&run, lane, &view, stage);
+    return view;
 }
 
 /* The thread may wait for the host meanwhile. */
-static void capture_own(struct simpler_thread *thread, uint32_t number, uint8_t stage)
+static void capture_own(struct simpler_thread *thread, const struct dump_args_view *view,
+                        uint8_t stage)
 {
+    struct dump_args_run run = run_of(thread->device);
+
     atomic_store_explicit(&thread->counts.in_diagnostic, 1, memory_order_relaxed);
-    capture(thread->device, thread->lane, number, stage, thread->args);
+    dump_args_task_capture(&run, thread->lane, view, stage);
     atomic_store_explicit(&thread->counts.in_diagnostic, 0, memory_order_relaxed);
 }
 
 void simpler_arg_capture_before(struct simpler_thread *thread, uint32_t number)
 {
-    capture_own(thread, number, DUMP_ARGS_STAGE_BEFORE);
+    struct dump_args_view view = view_of(thread->device, number, thread->args);
+
+    capture_own(thread, &view, DUMP_ARGS_STAGE_BEFORE);
 }
 
 void simpler_arg_capture_after(struct simpler_thread *thread, uint32_t number)
 {
     /* Of a revoked thread the monitor has written what there was. */
-    if (!simpler_kernel_is_revoked(thread))
-        capture_own(thread, number, DUMP_ARGS_STAGE_AFTER);
+    if (simpler_kernel_is_revoked(thread))
+        return;
+    struct dump_args_view view = view_of(thread->device, number, thread->args);
+    if (!dump_args_has_outputs(&view))
+        return;
+    /* The kernel may have written its array and its descriptors. */
+    simpler_scheduler_unpack(thread, number);
+    capture_own(thread, &view, DUMP_ARGS_STAGE_AFTER);
 }
 
 static uint32_t monitor_lane(const struct simpler_device *device)
@@ -147,7 +163,9 @@ static void capture_running(struct simpler_device *device, const struct simpler_
         simpler_unpack_tensor(&cursor, &device->table, number, &tensors[i]);
         args[i] = (int64_t)(uintptr_t)&tensors[i];
     }
-    capture(device, monitor_lane(device), number, DUMP_ARGS_STAGE_AFTER, args);
+    struct dump_args_run run = run_of(device);
+    struct dump_args_view view = view_of(device, number, args);
+    dump_args_task_capture(&run, monitor_lane(device), &view, DUMP_ARGS_STAGE_AFTER);
 }
 
 void simpler_arg_capture_partial(struct simpler_device *device)
@@ -161,7 +179,7 @@ void simpler_arg_capture_partial(struct simpler_device *device)
         if (thread != NULL && thread->end == SIMPLER_DEVICE_LANE_STOPPED && device->dump_level != 0)
             capture_running(device, thread);
     }
-    struct dump_args_run run = {device->run->dump_data_base, device->run->run_epoch};
+    struct dump_args_run run = run_of(device);
     dump_args_flush(&run, monitor_lane(device));
 }
 

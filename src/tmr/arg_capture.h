@@ -17,8 +17,9 @@ void simpler_arg_capture_finish(struct simpler_orch *orch);
 
 void simpler_arg_capture_note_submit(struct simpler_orch *orch,
                                      const struct simpler_task_args *args, uint32_t number);
-/* Around the kernel, on the thread that runs it; its tensors are unpacked. */
+/* The task's tensors are unpacked on this thread; the kernel has not run. */
 void simpler_arg_capture_before(struct simpler_thread *thread, uint32_t number);
+/* All kernels of the task have returned.  May unpack its tensors here again. */
 void simpler_arg_capture_after(struct simpler_thread *thread, uint32_t number);
 
 /* The monitor's: what the outputs of tasks inside a kernel hold now, into its own lane. */

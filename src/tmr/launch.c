@@ -160,11 +160,12 @@ static void capture(struct simpler_thread *thread, uint32_t number, bool after)
 {
     if (!simpler_arg_capture_is_on(thread->device))
         return;
-    simpler_scheduler_unpack(thread, number);
-    if (after)
+    if (after) {
         simpler_arg_capture_after(thread, number);
-    else
-        simpler_arg_capture_before(thread, number);
+        return;
+    }
+    simpler_scheduler_unpack(thread, number);
+    simpler_arg_capture_before(thread, number);
 }
 
 static bool is_stopped(const struct simpler_device *device)

@@ -178,11 +178,8 @@ static SIMPLER_NOINLINE int run_captured(struct simpler_thread *thread, uint32_t
     const struct simpler_task_slot *slot = &thread->device->table.slot[number];
     int status = simpler_kernel_call(thread, slot->func_id, simpler_kernel_word_of(slot));
     simpler_arg_capture_barrier(thread);
-    if (thread->deferred == 0 || status != 0) {
-        /* The kernel may have written its array and its descriptors. */
-        simpler_scheduler_unpack(thread, number);
+    if (thread->deferred == 0 || status != 0)
         simpler_arg_capture_after(thread, number);
-    }
     return status;
 }
 

@@ -43,11 +43,11 @@ static int compare(const struct args_dump_record *a, const struct args_dump_reco
     return a->role < b->role ? -1 : a->role > b->role;
 }
 
-static int see(void *context, struct args_dump_record *record)
+static int see(void *context, const struct args_dump_record *record)
 {
     struct visit *v = context;
     assert_false(v->began);
-    record->reserved0 = 1;
+    (void)record;
     v->seen++;
     return 0;
 }
@@ -64,7 +64,6 @@ static int visit(void *context, struct args_dump_record *record)
     struct visit *v = context;
 
     assert_true(v->began);
-    assert_int_equal(record->reserved0, 1);
     if (v->visited++ != 0)
         assert_true(compare(&v->last, record) <= 0);
     v->last = *record;

@@ -68,6 +68,8 @@ static int export_run(struct args_dump_ending *ending)
                                  .level = ending->level,
                                  .has_bin = ending->bin >= 0,
                                  .is_new = ending->is_new};
+
+    simpler_args_dump_store_finish(ending->store);
     uint64_t lost = atomic_load_explicit(&ending->store->lost, memory_order_relaxed);
     uint64_t records = simpler_args_dump_store_count(ending->store);
 

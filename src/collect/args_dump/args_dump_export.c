@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The counts stand before the entries, so every record is seen before the first
- * is written.  Both times the payload is cut to what args.bin holds.
+ * is written.  Both times the payload counts as cut to what args.bin holds.
  */
 #include "collect/args_dump/args_dump_export.h"
 
@@ -63,25 +63,33 @@ static int make_room(struct manifest *m)
     return BUFFER_BYTES - m->filled < 2 * ARGS_DUMP_LINE_MAX ? flush(m) : 0;
 }
 
+static uint64_t bytes_there(const struct args_dump_export *e, const struct args_dump_record *r)
+{
+    return r->payload_offset < e->bin_bytes ? e->bin_bytes - r->payload_offset : 0;
+}
+
+static bool is_cut(const struct args_dump_export *e, const struct args_dump_record *r)
+{
+    return r->payload_size > bytes_there(e, r);
+}
+
 /* Bytes that args.bin does not have are not in the entry either. */
 static void cut_payload(const struct args_dump_export *e, struct args_dump_record *r)
 {
-    uint64_t there = r->payload_offset < e->bin_bytes ? e->bin_bytes - r->payload_offset : 0;
-
-    if (r->payload_size <= there)
+    if (!is_cut(e, r))
         return;
+    uint64_t there = bytes_there(e, r);
     uint32_t shift = simpler_dtype_shift(r->dtype);
     r->payload_size = there >> shift << shift;
     r->truncated = 1;
 }
 
-static int see(void *context, struct args_dump_record *r)
+static int see(void *context, const struct args_dump_record *r)
 {
     struct manifest *m = context;
 
-    cut_payload(m->e, r);
     m->e->entries++;
-    m->e->truncated += r->truncated != 0;
+    m->e->truncated += r->truncated != 0 || is_cut(m->e, r);
     m->counts.before += r->stage == ARGS_DUMP_BEFORE;
     m->counts.after += r->stage != ARGS_DUMP_BEFORE;
     m->counts.role[r->role < 3 ? r->role : 2]++;
@@ -125,11 +133,15 @@ static int write_entry(void *context, struct args_dump_record *r)
 
     if (rc != 0)
         return rc;
-    const char *before = m->first ? "\n    " : ",\n    ";
-    memcpy(m->buffer + m->filled, before, strlen(before));
-    m->filled += strlen(before);
+    cut_payload(m->e, r);
+    char *to = m->buffer + m->filled;
+    *to = ',';
+    to += !m->first;
     m->first = false;
-    m->filled += simpler_args_dump_line(m->buffer + m->filled, r);
+    memcpy(to, "\n    ", 5);
+    to += 5;
+    to += simpler_args_dump_line(to, r);
+    m->filled = (size_t)(to - m->buffer);
     return 0;
 }
 
@@ -140,7 +152,7 @@ static int write_all(struct manifest *m, struct args_dump_store *store)
 
     if (rc != 0) {
         if (m->e->error == 0)
-            m->e->error = errno;
+            m->e->error = rc == SIMPLER_ENOMEM ? ENOMEM : errno;
         return rc;
     }
     memcpy(m->buffer + m->filled, tail, sizeof(tail) - 1);
@@ -167,8 +179,10 @@ int simpler_args_dump_export(struct args_dump_export *e, struct args_dump_store 
     e->entries = e->truncated = 0;
     e->error = 0;
     m.buffer = simpler_alloc_resize(NULL, BUFFER_BYTES, 1);
-    if (m.buffer == NULL)
+    if (m.buffer == NULL) {
+        e->error = ENOMEM;
         return SIMPLER_ENOMEM;
+    }
     m.fd = openat(e->directory, PARTIAL, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     int rc = m.fd < 0 ? fail(e) : write_all(&m, store);
     if (m.fd >= 0 && close(m.fd) != 0 && rc == 0)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Millions of entries a second: literals are copied with their length known. */
+/*
+ * Millions of entries a second: literals are copied with their length known, words and
+ * numbers with room behind them, so that no copy depends on a length.
+ */
 #include "collect/args_dump/args_dump_line.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,21 +21,46 @@ SIMPLER_INLINE char *put(char *to, const char *text, size_t bytes)
     return to + bytes;
 }
 
-static char *put_text(char *to, const char *text)
+/* A word that is copied whole, with what lies behind its end. */
+struct word {
+    char text[24];
+    uint8_t bytes;
+};
+#define WORD(text)             \
+    {                          \
+        text, sizeof(text) - 1 \
+    }
+
+SIMPLER_INLINE char *put_word(char *to, const struct word *word)
 {
-    return put(to, text, strlen(text));
+    memcpy(to, word->text, sizeof(word->text));
+    return to + word->bytes;
 }
 
-static char *put_u64(char *to, uint64_t value)
-{
-    char digits[20];
-    size_t n = sizeof(digits);
+static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                            "25262728293031323334353637383940414243444546474849"
+                            "50515253545556575859606162636465666768697071727374"
+                            "75767778798081828384858687888990919293949596979899"; /* and a NUL */
 
-    do {
-        digits[--n] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
-    return put(to, digits + n, sizeof(digits) - n);
+static SIMPLER_NOINLINE char *put_long(char *to, uint64_t value)
+{
+    char digits[40];
+    size_t n = 20;
+
+    for (; value >= 100; value /= 100)
+        memcpy(&digits[n -= 2], &pairs[value % 100 * 2], 2);
+    memcpy(&digits[n -= 2], &pairs[value * 2], 2);
+    n += value < 10;
+    memcpy(to, &digits[n], 20);
+    return to + 20 - n;
+}
+
+SIMPLER_INLINE char *put_u64(char *to, uint64_t value)
+{
+    if (value >= 100)
+        return put_long(to, value);
+    memcpy(to, &pairs[value * 2 + (value < 10)], 2);
+    return to + 2 - (value < 10);
 }
 
 static char *put_i64(char *to, int64_t value)
@@ -44,16 +71,32 @@ static char *put_i64(char *to, int64_t value)
     return put_u64(to, 0 - (uint64_t)value);
 }
 
-static char *put_id(char *to, uint64_t id)
+/* Eight digits at once: nibbles are spread over bytes, and those above 9 moved on to the letters.
+ */
+SIMPLER_INLINE uint64_t hex_of(uint32_t value)
 {
-    static const char hex[] = "0123456789abcdef";
+    uint64_t x = value;
 
-    for (int shift = 60; shift >= 0; shift -= 4)
-        *to++ = hex[id >> shift & 15];
-    return to;
+    x = (x << 16 | x) & 0x0000ffff0000ffff;
+    x = (x << 8 | x) & 0x00ff00ff00ff00ff;
+    x = (x << 4 | x) & 0x0f0f0f0f0f0f0f0f;
+    uint64_t letters = (x + 0x0606060606060606) >> 4 & 0x0101010101010101;
+    return __builtin_bswap64(x + 0x3030303030303030 + letters * ('a' - '0' - 10));
 }
 
-static char *put_list(char *to, const uint32_t *values, uint32_t count)
+SIMPLER_INLINE char *put_id(char *to, uint64_t id)
+{
+    uint64_t text[2] = {hex_of((uint32_t)(id >> 32)), hex_of((uint32_t)id)};
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    text[0] = __builtin_bswap64(text[0]);
+    text[1] = __builtin_bswap64(text[1]);
+#endif
+    memcpy(to, text, sizeof(text));
+    return to + sizeof(text);
+}
+
+SIMPLER_INLINE char *put_list(char *to, const uint32_t *values, uint32_t count)
 {
     *to++ = '[';
     for (uint32_t i = 0; i < count; i++) {
@@ -65,9 +108,10 @@ static char *put_list(char *to, const uint32_t *values, uint32_t count)
     return to;
 }
 
-static char *put_bool(char *to, bool value)
+SIMPLER_INLINE char *put_bool(char *to, bool value)
 {
-    return value ? PUT(to, "true") : PUT(to, "false");
+    static const struct word words[] = {WORD("false"), WORD("true")};
+    return put_word(to, &words[value]);
 }
 
 /* ---- scalars ---- */
@@ -87,7 +131,7 @@ static char *put_number(char *to, double value, bool is_single)
         if (back == value)
             break;
     }
-    to = put_text(to, text);
+    to = put(to, text, strlen(text));
     return strpbrk(text, ".e") == NULL ? PUT(to, ".0") : to;
 }
 
@@ -145,7 +189,19 @@ static char *put_value(char *to, uint32_t dtype, uint64_t bits)
 
 /* ---- entries ---- */
 
-static char *put_funcs(char *to, const struct args_dump_record *r)
+static const struct word dtypes[] = {
+#define X(id, NAME, text, bytes) [id] = WORD(text),
+    SIMPLER_DTYPE_MAP(X)
+#undef X
+        [SIMPLER_DTYPE_NUM] = WORD("UNKNOWN"),
+};
+
+SIMPLER_INLINE char *put_dtype(char *to, uint32_t dtype)
+{
+    return put_word(to, &dtypes[dtype < SIMPLER_DTYPE_NUM ? dtype : SIMPLER_DTYPE_NUM]);
+}
+
+SIMPLER_INLINE char *put_funcs(char *to, const struct args_dump_record *r)
 {
     *to++ = '[';
     for (uint32_t i = 0; i < r->func_count && i < ARGS_DUMP_MAX_FUNCS; i++) {
@@ -159,19 +215,20 @@ static char *put_funcs(char *to, const struct args_dump_record *r)
     return to;
 }
 
-static char *put_role(char *to, const struct args_dump_record *r)
+SIMPLER_INLINE char *put_role(char *to, const struct args_dump_record *r)
 {
-    static const char *const roles[] = {"input", "output", "inout", "inout"};
+    static const struct word roles[] = {WORD("input"), WORD("output"), WORD("inout"),
+                                        WORD("inout")};
 
     to = PUT(to, ", \"role\": \"");
-    to = put_text(to, roles[r->role & 3]);
-    to = r->stage == ARGS_DUMP_BEFORE ? PUT(to, "\", \"stage\": \"before_dispatch\"")
-                                      : PUT(to, "\", \"stage\": \"after_completion\"");
-    to = PUT(to, ", \"arg_index\": ");
+    to = put_word(to, &roles[r->role & 3]);
+    to = r->stage == ARGS_DUMP_BEFORE
+             ? PUT(to, "\", \"stage\": \"before_dispatch\", \"arg_index\": ")
+             : PUT(to, "\", \"stage\": \"after_completion\", \"arg_index\": ");
     return put_u64(to, r->arg_index);
 }
 
-static char *put_view(char *to, const struct args_dump_record *r)
+SIMPLER_INLINE char *put_view(char *to, const struct args_dump_record *r)
 {
     to = PUT(to, ", \"shape\": ");
     to = put_list(to, r->shapes, r->ndims);
@@ -196,9 +253,9 @@ size_t simpler_args_dump_line(char *to, const struct args_dump_record *r)
         to = PUT(to, ", \"arg_index_ambiguous\": true");
     to = r->kind == ARGS_DUMP_SCALAR ? PUT(to, ", \"kind\": \"scalar\", \"dtype\": \"")
                                      : PUT(to, ", \"kind\": \"tensor\", \"dtype\": \"");
-    to = put_text(to, simpler_dtype_name(r->dtype));
+    to = put_dtype(to, r->dtype);
     *to++ = '"';
-    if (r->kind == ARGS_DUMP_SCALAR) {
+    if (SIMPLER_UNLIKELY(r->kind == ARGS_DUMP_SCALAR)) {
         to = PUT(to, ", \"value\": ");
         to = put_value(to, r->dtype, r->scalar_value);
     }

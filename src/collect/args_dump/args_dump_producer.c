@@ -39,6 +39,8 @@ struct lane_state {
     uint64_t committed;   /* payloads, as published_payloads counts */
     uint64_t begin_ticks; /* of this capture */
     uint64_t now_ns;      /* of this capture, since the start of the run */
+    uint64_t records;     /* of this capture; in the lane's counts at its end */
+    uint64_t payload_bytes;
 };
 
 static _Thread_local struct lane_state own;
@@ -153,6 +155,11 @@ void dump_args_begin(const struct dump_args_run *run, uint32_t lane)
 void dump_args_end(void)
 {
     struct lane_state *s = &own;
+
+    add(&s->lane->records, s->records);
+    add(&s->lane->payload_bytes, s->payload_bytes);
+    store(&s->lane->arena_write_offset, s->cursor);
+    s->records = s->payload_bytes = 0;
     add(&s->lane->capture_ns, simpler_clock_ticks_to_ns(simpler_clock_ticks() - s->begin_ticks));
 }
 
@@ -304,14 +311,13 @@ static void put_payload(struct lane_state *s, struct args_dump_record *r,
     s->unpublished += bytes;
     s->committed++;
     s->producer.payloads++;
-    store(&s->lane->arena_write_offset, s->cursor);
-    add(&s->lane->payload_bytes, bytes);
+    s->payload_bytes += bytes;
 }
 
 static void commit(struct lane_state *s)
 {
     simpler_producer_commit(&s->producer);
-    add(&s->lane->records, 1);
+    s->records++;
 }
 
 void dump_arg_record(const struct dump_args_task *task, const struct dump_args_info *info,

@@ -160,6 +160,16 @@ struct args_dump_record *simpler_args_dump_store_append(struct args_dump_store *
     return &piece->records[piece->count++];
 }
 
+void simpler_args_dump_store_finish(struct args_dump_store *store)
+{
+    bool spooled = atomic_load_explicit(&store->spooled, memory_order_relaxed) != 0;
+
+    for (uint32_t s = 0; spooled && s < ARGS_DUMP_MAX_SHARDS; s++) {
+        if (store->piece[s].count != 0)
+            spill(store, &store->piece[s]);
+    }
+}
+
 uint64_t simpler_args_dump_store_count(const struct args_dump_store *store)
 {
     uint64_t count = atomic_load_explicit(&store->spooled, memory_order_relaxed);
@@ -234,6 +244,7 @@ uint64_t simpler_args_dump_store_move(struct args_dump_store *from, struct args_
 /* A part of the records in memory, and what sorts it. */
 struct batch {
     struct args_dump_record *records, *sorted;
+    struct args_dump_record *result; /* one of the two */
     struct args_dump_item *items, *scratch;
 };
 
@@ -256,15 +267,25 @@ static void batch_fini(struct batch *b)
     simpler_alloc_free(b->scratch);
 }
 
-/* records, seen and sorted, to sorted. */
-static int batch_sort(struct batch *b, size_t count, args_dump_visit_fn *see, void *context)
+/* records, seen and sorted: what they are now is the result. */
+static int batch_sort(struct batch *b, size_t count, args_dump_see_fn *see, void *context)
 {
+    uint64_t last = 0;
+    bool in_order = true;
+
     for (size_t i = 0; i < count; i++) {
         int rc = see(context, &b->records[i]);
         if (rc != 0)
             return rc;
-        b->items[i] = (struct args_dump_item){simpler_args_dump_key(&b->records[i]), i};
+        uint64_t key = simpler_args_dump_key(&b->records[i]);
+        in_order = in_order && key >= last;
+        last = key;
+        b->items[i] = (struct args_dump_item){key, i};
     }
+    b->result = b->records;
+    if (in_order)
+        return 0;
+    b->result = b->sorted;
     const struct args_dump_item *order = simpler_args_dump_sort(b->items, b->scratch, count);
     for (size_t i = 0; i < count; i++)
         b->sorted[i] = b->records[order[i].index];
@@ -272,7 +293,7 @@ static int batch_sort(struct batch *b, size_t count, args_dump_visit_fn *see, vo
 }
 
 static int visit_memory(struct args_dump_store *store, struct batch *b, size_t count,
-                        args_dump_visit_fn *see, int (*between)(void *), args_dump_visit_fn *visit,
+                        args_dump_see_fn *see, int (*between)(void *), args_dump_visit_fn *visit,
                         void *context)
 {
     size_t at = 0;
@@ -286,12 +307,12 @@ static int visit_memory(struct args_dump_store *store, struct batch *b, size_t c
     if (rc == 0)
         rc = between(context);
     for (size_t i = 0; rc == 0 && i < count; i++)
-        rc = visit(context, &b->sorted[i]);
+        rc = visit(context, &b->result[i]);
     return rc;
 }
 
 static int sort_runs(struct args_dump_store *store, struct batch *b, uint64_t total,
-                     args_dump_visit_fn *see, void *context)
+                     args_dump_see_fn *see, void *context)
 {
     int rc = 0;
 
@@ -301,7 +322,7 @@ static int sort_runs(struct args_dump_store *store, struct batch *b, uint64_t to
         rc = read_records(store, b->records, first, n);
         if (rc == 0)
             rc = batch_sort(b, n, see, context);
-        if (rc == 0)
+        if (rc == 0 && b->result == b->sorted)
             rc = write_records(store, b->sorted, first, n);
     }
     return rc;
@@ -393,17 +414,14 @@ static int merge_runs(struct args_dump_store *store, struct batch *b, uint64_t t
     return rc;
 }
 
-int simpler_args_dump_store_visit(struct args_dump_store *store, args_dump_visit_fn *see,
+int simpler_args_dump_store_visit(struct args_dump_store *store, args_dump_see_fn *see,
                                   int (*between)(void *context), args_dump_visit_fn *visit,
                                   void *context)
 {
     struct batch b = {0};
     bool spooled = atomic_load_explicit(&store->spooled, memory_order_relaxed) != 0;
 
-    for (uint32_t s = 0; spooled && s < ARGS_DUMP_MAX_SHARDS; s++) {
-        if (store->piece[s].count != 0)
-            spill(store, &store->piece[s]);
-    }
+    simpler_args_dump_store_finish(store);
     uint64_t total = simpler_args_dump_store_count(store);
     int rc = batch_init(&b, spooled ? store->run_records : (size_t)total);
     if (rc == 0 && !spooled)

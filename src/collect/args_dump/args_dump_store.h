@@ -39,7 +39,9 @@ struct args_dump_store {
     uint32_t piece_records;
 };
 
-/* Called for each record; may change it.  Non-zero ends the visit and is its result. */
+/* Called for each record.  Non-zero ends the visit and is its result.  A visit may change
+ * its record, for itself alone. */
+typedef int args_dump_see_fn(void *context, const struct args_dump_record *record);
 typedef int args_dump_visit_fn(void *context, struct args_dump_record *record);
 
 /* Memory that the retained records of several runs take; outlives them. */
@@ -65,6 +67,9 @@ void simpler_args_dump_store_drop_spool(struct args_dump_store *store);
 /* Room for one record of the shard, or NULL when it is lost (and counted). */
 struct args_dump_record *simpler_args_dump_store_append(struct args_dump_store *store,
                                                         uint32_t shard);
+/* Nothing is appended any more: what memory holds joins the spool if there is one; losses and
+ * count are final. */
+void simpler_args_dump_store_finish(struct args_dump_store *store);
 uint64_t simpler_args_dump_store_count(const struct args_dump_store *store);
 
 /*
@@ -72,7 +77,7 @@ uint64_t simpler_args_dump_store_count(const struct args_dump_store *store);
  * the manifest: task, stage, argument, role.  Can be repeated.  SIMPLER_ENOMEM,
  * SIMPLER_EIO, or what a function answered.
  */
-int simpler_args_dump_store_visit(struct args_dump_store *store, args_dump_visit_fn *see,
+int simpler_args_dump_store_visit(struct args_dump_store *store, args_dump_see_fn *see,
                                   int (*between)(void *context), args_dump_visit_fn *visit,
                                   void *context);
 

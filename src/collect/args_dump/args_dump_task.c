@@ -92,7 +92,7 @@ static void capture_tensor(const struct capture *c, uint32_t i)
     bool wanted = c->task.stage == DUMP_ARGS_STAGE_BEFORE
                       ? role == ROLE_INPUT || role == ROLE_INOUT
                       : role == ROLE_OUTPUT || role == ROLE_INOUT;
-    uint32_t ones[SIMPLER_MAX_DIMS] = {1, 1, 1, 1, 1};
+    static const uint32_t ones[SIMPLER_MAX_DIMS] = {1, 1, 1, 1, 1};
 
     if (!wanted || (level == LEVEL_PARTIAL && !is_selected(c, i)))
         return;
@@ -150,6 +150,24 @@ static bool is_sane(const struct dump_args_view *v)
     if (SIMPLER_LIKELY(at == v->tensor_count + v->scalar_count))
         return true;
     dump_args_note(DUMP_ARGS_NOTE_MISMATCH, v->task_id, v->func_id, at, 0, 0);
+    return false;
+}
+
+bool dump_args_has_outputs(const struct dump_args_view *v)
+{
+    uint32_t n = v->tensor_count;
+
+    if (v->signature == NULL) {
+        for (uint32_t i = 0; i < n; i++) {
+            if (v->submit->use[i] != SIMPLER_USE_INPUT)
+                return true;
+        }
+        return false;
+    }
+    for (uint32_t i = 0; i < n && i < v->signature_count; i++) {
+        if (v->signature[i] == SIMPLER_DIR_OUT || v->signature[i] == SIMPLER_DIR_INOUT)
+            return true;
+    }
     return false;
 }
 

@@ -50,6 +50,8 @@ static inline int dump_args_wants(uint32_t level, const struct dump_args_submit 
     return level > 1 || submit->mask != 0;
 }
 
+/* Whether the stage after completion may record anything; needs no argument of the view. */
+bool dump_args_has_outputs(const struct dump_args_view *view);
 /* Records the arguments of one stage. */
 void dump_args_task_capture(const struct dump_args_run *run, uint32_t lane,
                             const struct dump_args_view *view, uint8_t stage);
