@@ -442,6 +442,37 @@ static void a_cohort_of_48_blocks_waits_for_itself(void **state)
     }
 }
 
+/* One core is taken: no block starts before it is free, and then all do. */
+static void start_behind_a_gate(struct simpler_orch *orch, void *user)
+{
+    struct kit_gate *gate = user;
+    static _Atomic int started;
+    struct job wide = {kit_count_kernel, 4, true, NULL, 1, (void *)&started};
+    struct job behind = {kit_gate_kernel, 1, true, NULL, 1, gate};
+
+    atomic_store(&started, 0);
+    submit_jobs(orch, &behind);
+    KIT_EXPECT(kit_gate_wait(gate, 1));
+    submit_jobs(orch, &wide);
+    kit_sleep_ns(20000000);
+    KIT_EXPECT_EQUAL(atomic_load(&started), 0);
+    kit_gate_open(gate);
+}
+
+static void a_cohort_is_started_as_a_whole(void **state)
+{
+    (void)state;
+    for (uint32_t exec = 0; exec < 2; exec++) {
+        struct simpler_call_config config = kit_config(2);
+        struct kit_gate gate = {0};
+        config.exec = exec;
+        config.cluster_count = 2;
+        assert_int_equal(kit_run(&kit, start_behind_a_gate, &gate, &config, &result), 0);
+        assert_int_equal(result.stats.tasks_run, 2);
+        assert_int_equal(result.stats.blocks_run, 5);
+    }
+}
+
 /* Tasks of every kind at once, on few clusters: nobody starves and nobody is started in parts. */
 static void submit_crowd(struct simpler_orch *orch, void *user)
 {
@@ -810,6 +841,7 @@ int main(void)
         cmocka_unit_test(lanes_hand_over_by_flags),
         cmocka_unit_test(flags_that_do_not_exist_are_refused),
         cmocka_unit_test(a_cohort_of_48_blocks_waits_for_itself),
+        cmocka_unit_test(a_cohort_is_started_as_a_whole),
         cmocka_unit_test(cohorts_and_plain_tasks_share_the_cores),
         cmocka_unit_test(too_wide_a_cohort_is_code_7),
         cmocka_unit_test(waiting_outside_a_cohort_is_code_7),
