@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Seeded faults of the engine: each must be killed by the tests.
+"""Seeded faults of the engine and of its copies: each must be killed by the tests.
 
     mutants.py [--list] [NAME...]
 
@@ -33,8 +33,40 @@ TESTS = [
     ("test_points", 60),
 ]
 
-# name, what is wrong, preset, [(file, old, new)]
+# Against what is copied between host and device, and in which order.
+COPY_TESTS = [
+    ("test_prof_exact", 60),
+    ("test_transport_bytes", 60),
+    ("test_args_dump", 60),
+]
+
+# name, what is wrong, preset, [(file, old, new)], and tests where they are not TESTS
 MUTANTS = [
+    ("tail-before-slot", "a free queue's index is flushed before its slot", "dev", [
+        ("src/prof/drain.c",
+         "    if (!flush(session, slot, sizeof(*slot)))\n        return false;\n", ""),
+        ("src/prof/drain.c",
+         "    (void)flush(session, &queue->tail, sizeof(uint64_t));\n",
+         "    (void)flush(session, &queue->tail, sizeof(uint64_t));\n"
+         "    (void)flush(session, slot, sizeof(*slot));\n")], COPY_TESTS),
+    ("entries-before-tail", "ready entries are fetched before their index", "dev", [
+        ("src/prof/drain.c",
+         "    if (!fetch(session, at, SIMPLER_PROF_LANE_OWN_BYTES))\n",
+         "    if (!fetch(session, entries + (size_t)lane * depth, depth * sizeof(*entries)) ||\n"
+         "        !fetch(session, at, SIMPLER_PROF_LANE_OWN_BYTES))\n"),
+        ("src/prof/drain.c",
+         "        if (!fetch(session, entry, sizeof(*entry)))\n            return false;\n", "")],
+     COPY_TESTS),
+    ("whole-line-flushed", "the device's fields of a lane are flushed too", "dev", [
+        ("src/prof/drain.c", "    (void)flush(session, &at->head, sizeof(uint64_t));\n",
+         "    (void)flush(session, at, 128);\n")], COPY_TESTS),
+    ("whole-arena-copied", "the arena is copied, not the slice", "dev", [
+        ("src/collect/args_dump/args_dump_collector.c",
+         "simpler_prof_session_view(c->session, &c->arenas[lane], at, r->payload_size);",
+         "(const uint8_t *)simpler_prof_session_view(c->session, &c->arenas[lane], 0, size) + at;")],
+     COPY_TESTS),
+    ("bias-kept", "the producer follows a device address as it is", "dev", [
+        ("src/wire/device_address.h", "(address & ~SIMPLER_DEVICE_BIAS)", "(address)")], COPY_TESTS),
     ("edge-lost", "one edge in 1,000 is lost", "dev", [
         ("src/tmr/linking.c",
          "    orch->pending[orch->pending_count++] = number;\n",
@@ -205,7 +237,7 @@ def build(preset, log):
     if not (WORK / "build" / preset / "CMakeCache.txt").exists():
         if run(["cmake", "--preset", preset, "-DSIMPLER_WERROR=OFF"], log) != 0:
             return False
-    targets = [name for name, _ in TESTS]
+    targets = [name for name, _ in TESTS + COPY_TESTS]
     jobs = str(os.cpu_count() or 1)
     return run(["cmake", "--build", f"build/{preset}", "-j", jobs, "--target", *targets], log) == 0
 
@@ -229,11 +261,12 @@ def restore(before):
         (WORK / name).write_text(text)
 
 
-def kill(preset, log):
+def kill(preset, log, tests):
     """Name of the test that fails, and how; None when all pass."""
     os.environ["SIMPLER_TEST_SECONDS"] = "10"
     os.environ["SIMPLER_GRAPH_BRIEF"] = "1"
-    for name, seconds in TESTS:
+    os.environ["SIMPLER_TEST_TRANSPORT"] = "rough" if tests is COPY_TESTS else ""
+    for name, seconds in tests:
         status = run([f"build/{preset}/tests/{name}"], log, seconds)
         if status is None:
             return f"{name} (hangs)"
@@ -243,14 +276,14 @@ def kill(preset, log):
 
 
 def try_mutant(mutant, log):
-    name, what, preset, patches = mutant
+    name, what, preset, patches, *tests = mutant
     start = time.monotonic()
     before, complaint = apply(patches)
     if complaint:
         print(f"{name}: DOES NOT APPLY: {complaint}")
         return False
     try:
-        killer = kill(preset, log) if build(preset, log) else "the compiler"
+        killer = kill(preset, log, tests[0] if tests else TESTS) if build(preset, log) else "the compiler"
     finally:
         restore(before)
     took = time.monotonic() - start
@@ -265,7 +298,7 @@ def try_mutant(mutant, log):
 def main():
     names = [a for a in sys.argv[1:] if not a.startswith("--")]
     if "--list" in sys.argv:
-        for name, what, preset, _ in MUTANTS:
+        for name, what, preset, *_ in MUTANTS:
             print(f"{name:26} {preset:5} {what}")
         return 0
     chosen = [m for m in MUTANTS if not names or m[0] in names]
@@ -279,7 +312,7 @@ def main():
             if not build(preset, log):
                 print(f"the tree does not build, see {log.name}")
                 return 1
-            killer = kill(preset, log)
+            killer = kill(preset, log, TESTS) or kill(preset, log, COPY_TESTS)
             if killer:
                 print(f"{killer} fails without any mutant (preset {preset}), see {log.name}")
                 return 1
