@@ -284,6 +284,27 @@ static bool load_kernels(const char *command, struct scene_dir *d)
     return d->kernels != NULL;
 }
 
+/* Where the entry is, for the root scope: the first line that has its name and a parenthesis. */
+static int find_entry_line(const struct scene_dir *d)
+{
+    const size_t length = strlen(d->manifest.entry);
+    FILE *file = fopen(d->units[0].source, "r");
+    char *text = NULL;
+    size_t bytes = 0;
+    int line = 0;
+    bool found = false;
+
+    while (file != NULL && !found && getline(&text, &bytes, file) >= 0) {
+        line++;
+        for (const char *at = text; !found && (at = strstr(at, d->manifest.entry)) != NULL; at++)
+            found = at[length] == '(';
+    }
+    free(text);
+    if (file != NULL)
+        (void)fclose(file);
+    return found ? line : 0;
+}
+
 int simpler_scene_dir_open(const char *command, const char *path, const struct simpler_scene **out)
 {
     static struct scene_dir *kept; /* one scene a process */
@@ -303,6 +324,8 @@ int simpler_scene_dir_open(const char *command, const char *path, const struct s
         .description = d->manifest.description,
         .callable = {.name = d->manifest.name,
                      .orchestrate = orchestrate,
+                     .file = d->units[0].source,
+                     .line = find_entry_line(d),
                      .kernels = d->kernels,
                      .kernel_count = d->manifest.kernel_count},
         .cases = d->manifest.scene_cases,

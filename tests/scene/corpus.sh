@@ -35,4 +35,16 @@ for dir in "$SOURCE_DIR"/tests/corpus/[0-9][0-9]_*; do
     count=$((count + 1))
 done
 [ $count -ge 30 ] || fail "only $count directories"
+
+# Marks of dump() choose; the sites of scopes are lines of the source.
+ends 0 'args dump complete: 11 records' "$SOURCE_DIR/tests/corpus/20_dump_marks" --dump-args --out dump
+[ "$(grep -c '"arg_index_ambiguous": true' dump/dump_marks_*/args_dump/args_dump.json)" = 1 ] || fail "one ambiguous scalar"
+ends 0 ': passed on' "$SOURCE_DIR/tests/corpus/23_scope_forms" --enable-scope-stats --out scopes
+sites=$(sed -n 's/.*"site": "\([^"]*\)".*/\1/p' scopes/scope_forms_*/scope_stats/scope_stats.jsonl | sort -u)
+while IFS=: read -r file line; do
+    [ "$file" = "(unknown)" ] && continue # rt_scope_begin has no site
+    sed -n "${line}p" "$SOURCE_DIR/tests/corpus/23_scope_forms/$file" |
+        grep -qE 'SCOPE|aicpu_orchestration_entry\(' || fail "$file:$line is no scope"
+done <<<"$sites"
+[ "$(wc -l <<<"$sites")" -ge 6 ] || fail "sites: $sites"
 echo "$count directories"
