@@ -172,8 +172,8 @@ static void run_spinner(uint32_t threads, uint32_t exec)
     must_say("test_hangs.c:");
     assert_true(was_logged("[STALL thread=", "state=RUNNING"));
     assert_true(was_logged("[SHUTDOWN_SNAPSHOT trigger_thread=", "sub_class=S1:running-stalled"));
-    if (threads == 1) {
-        /* It runs while it is submitted: the others do not exist yet. */
+    if (config.aicpu_thread_num == 1) {
+        /* It runs while it is submitted: the others do not exist yet.  (A chip has two threads.) */
         must_say("1 of 1 tasks are not done: 1 running, 0 ready, 0 waiting");
         must_say("the oldest unfinished: kernel kit_aiv (func_id 193) of task 0x0000000100000000");
         must_say("it runs on the orchestrator thread");
