@@ -23,6 +23,45 @@ static int quiesce_all(struct simpler_worker *worker, uint64_t timeout_ns, const
     return 0;
 }
 
+/* ---- what is kept for those that have not come back ---- */
+
+static bool may_hang(struct simpler_worker *worker)
+{
+    /* Who holds the lock waits for a hung run. */
+    if (pthread_mutex_trylock(&worker->hang_lock) != 0)
+        return true;
+    bool may = worker->may_hang;
+    (void)pthread_mutex_unlock(&worker->hang_lock);
+    return may;
+}
+
+void simpler_worker_state_let_go(struct simpler_worker *worker, struct simpler_run *run)
+{
+    if (!may_hang(worker)) {
+        simpler_run_release(run);
+        return;
+    }
+    (void)pthread_mutex_lock(&worker->runner_lock);
+    run->next = worker->kept;
+    worker->kept = run;
+    (void)pthread_mutex_unlock(&worker->runner_lock);
+}
+
+static void release_kept(struct simpler_worker *worker)
+{
+    (void)pthread_mutex_lock(&worker->runner_lock);
+    struct simpler_run *run = worker->kept;
+    worker->kept = NULL;
+    (void)pthread_mutex_unlock(&worker->runner_lock);
+    while (run != NULL) {
+        struct simpler_run *next = run->next;
+        simpler_run_release(run);
+        run = next;
+    }
+}
+
+/* ---- waiting ---- */
+
 int simpler_worker_state_settle(struct simpler_worker *worker, uint64_t timeout_ns,
                                 const char **why)
 {
@@ -39,5 +78,7 @@ int simpler_worker_state_settle(struct simpler_worker *worker, uint64_t timeout_
         simpler_diagnostics_prove_late(&worker->diagnostics);
     }
     (void)pthread_mutex_unlock(&worker->hang_lock);
+    if (rc == 0)
+        release_kept(worker);
     return rc;
 }

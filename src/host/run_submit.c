@@ -66,7 +66,7 @@ static void *runner_main(void *argument)
 
     while ((run = simpler_run_queue_next(worker->queue)) != NULL) {
         simpler_run_take_turn(worker, run);
-        simpler_run_release(run);
+        simpler_worker_state_let_go(worker, run);
     }
     return NULL;
 }

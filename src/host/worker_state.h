@@ -27,11 +27,12 @@ struct simpler_worker {
     struct simpler_run_queue *queue;
     struct simpler_diagnostics diagnostics; /* of the thread whose turn it is, like the next */
     uint32_t run_count;
-    pthread_mutex_t runner_lock; /* guards the start of the runner */
+    pthread_mutex_t runner_lock; /* guards the start of the runner, and kept */
     pthread_t runner;            /* runs what was submitted; started by the first such run */
     bool runner_started;
     pthread_mutex_t hang_lock; /* guards may_hang, and the wait for what a hung run left behind */
     bool may_hang;             /* the last run may have left threads behind */
+    struct simpler_run *kept;  /* submitted runs that these may still read, linked by next */
 };
 
 /* run.c: claims what the diagnostics need, then waits for admission; refusals are logged. */
@@ -45,5 +46,8 @@ int simpler_worker_state_settle(struct simpler_worker *worker, uint64_t timeout_
                                 const char **why);
 /* The run whose turn it is has failed: it may have hung. */
 void simpler_worker_state_note_failed(struct simpler_worker *worker);
+/* The runner is done with a submitted run: lets go of it, or keeps it until nothing of a hung
+ * run is left behind. */
+void simpler_worker_state_let_go(struct simpler_worker *worker, struct simpler_run *run);
 
 #endif
