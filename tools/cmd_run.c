@@ -19,6 +19,7 @@ static int open_worker(const struct simpler_run_summary *s, struct simpler_worke
 {
     struct simpler_worker_config config = SIMPLER_WORKER_CONFIG_INIT;
 
+    (void)simpler_worker_handle_crashes();
     config.platform = s->options->platform.name;
     config.device_id = (int)s->options->device_id;
     config.level = s->options->across_runs ? 3 : 2;
@@ -96,6 +97,22 @@ static int report(const struct simpler_run_summary *s, FILE *document)
     return simpler_run_record_whole(s) ? SIMPLER_EXIT_OK : SIMPLER_EXIT_PARTIAL;
 }
 
+/*
+ * A kernel that never returns is still inside the scene: nothing may be freed or unloaded.  The
+ * diagnostics are closed, and the summary is written.
+ */
+static _Noreturn void leave(int status, FILE *document)
+{
+    (void)fputs("simpler run: a kernel or the orchestration is still inside the scene: no case is "
+                "run after it\n",
+                stderr);
+    if (document != NULL && document != stdout && fclose(document) != 0 &&
+        status == SIMPLER_EXIT_OK)
+        status = SIMPLER_EXIT_FAILED;
+    (void)fflush(NULL);
+    _exit(status);
+}
+
 static int run_plan(struct simpler_run_summary *s, FILE *document)
 {
     struct simpler_worker *worker = NULL;
@@ -110,6 +127,8 @@ static int run_plan(struct simpler_run_summary *s, FILE *document)
         simpler_run_watch_stop();
         if (rc == 0)
             rc = report(s, document);
+        if (s->left_behind)
+            leave(rc, document);
         simpler_worker_close(worker);
     }
     free_records(s);

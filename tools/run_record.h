@@ -46,6 +46,7 @@ struct simpler_run_summary {
     struct simpler_run_record *records; /* one a case, in order */
     uint32_t record_count;              /* that were begun */
     bool interrupted;
+    bool left_behind; /* a run hung, and a thread of it is still inside the scene */
 };
 
 /* Wall times of the rounds that passed: median, least, greatest; false when there are none. */

@@ -16,6 +16,7 @@ struct round_outcome {
     enum simpler_run_golden golden;
     char golden_message[1024];
     char prepare_message[1024];
+    bool left_behind; /* the run hung: its arguments must stay */
 };
 
 /* A result that says no more than the status says so in words. */
@@ -73,6 +74,7 @@ static bool run_prepared(const struct simpler_run_summary *s, struct simpler_sce
     simpler_run_watch_end();
     complete_message(&out->result, rc);
     simpler_run_diagnostics_make(&out->diagnostics, &out->result);
+    out->left_behind = rc != 0 && simpler_worker_quiesce(run->worker, 0) == SIMPLER_ETIMEDOUT;
     if (run->scene_case->expected_status != 0)
         return is_expected(run->scene_case->expected_status, rc, out);
     if (rc != 0)
@@ -106,7 +108,7 @@ static bool run_round(const struct simpler_run_summary *s, struct simpler_worker
             (void)snprintf(out->prepare_message, sizeof(out->prepare_message), "%s",
                            simpler_status_text(rc));
     }
-    if (s->scene->finish != NULL)
+    if (s->scene->finish != NULL && !out->left_behind)
         s->scene->finish(&run);
     return passed;
 }
@@ -137,8 +139,8 @@ static void keep(struct simpler_run_record *record, struct round_outcome *out, b
 }
 
 /* Rounds of a case, each with a prefix of its own; returns whether to go on. */
-static bool run_case(const struct simpler_run_summary *s, struct simpler_worker *worker,
-                     uint32_t handle, const char *prefix, struct simpler_run_record *record)
+static bool run_case(struct simpler_run_summary *s, struct simpler_worker *worker, uint32_t handle,
+                     const char *prefix, struct simpler_run_record *record)
 {
     struct simpler_call_config config = record->plan->config;
     char round_prefix[SIMPLER_RUN_PREFIX_BYTES];
@@ -157,7 +159,8 @@ static bool run_case(const struct simpler_run_summary *s, struct simpler_worker 
         config.output_prefix = round_prefix;
         bool passed = run_round(s, worker, handle, record->plan, &config, label, &out);
         keep(record, &out, passed);
-        if (!passed && s->options->exit_first)
+        s->left_behind = out.left_behind;
+        if (s->left_behind || (!passed && s->options->exit_first))
             return false;
     }
     return true;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The handler sets a flag and posts a semaphore, both of which a handler may
- * do; the thread does the rest.  SIGINT is blocked in every other thread, so that
- * no kernel's system call is interrupted by it.  The handler is installed for
- * one signal: the second SIGINT finds the default action and kills.
+ * do; the thread does the rest.  SIGINT and SIGUSR1 are blocked in every other
+ * thread, so that no kernel's system call is interrupted by them.  The handler is
+ * installed for one SIGINT: the second finds the default action and kills.  SIGUSR1
+ * asks the library for a report of what runs.
  *
  * Without a terminal the thread sleeps until it is posted, so that it disturbs
  * no measurement; a round does not wake it.  After SIGINT it cancels again and
@@ -35,7 +36,7 @@ static struct {
     bool show_progress;
     pthread_t thread;
     bool thread_running;
-    struct sigaction before;
+    struct sigaction before, before_report;
     sigset_t mask_before; /* of the thread that started it */
     pthread_mutex_t lock; /* guards the four below */
     const char *label;    /* NULL: nothing goes on */
@@ -62,12 +63,23 @@ static void on_interrupt(int signal_number)
     errno = saved;
 }
 
+/* The report goes to the log, from a thread of the library. */
+static void on_report(int signal_number)
+{
+    int saved = errno;
+
+    (void)signal_number;
+    simpler_worker_report(watch.worker);
+    errno = saved;
+}
+
 static void set_interrupt_mask(int how, sigset_t *before)
 {
     sigset_t set;
 
     (void)sigemptyset(&set);
     (void)sigaddset(&set, SIGINT);
+    (void)sigaddset(&set, SIGUSR1);
     (void)pthread_sigmask(how, &set, before);
 }
 
@@ -142,6 +154,7 @@ static void *watch_main(void *unused)
 static void restore_signals(void)
 {
     (void)sigaction(SIGINT, &watch.before, NULL);
+    (void)sigaction(SIGUSR1, &watch.before_report, NULL);
     (void)pthread_sigmask(SIG_SETMASK, &watch.mask_before, NULL);
 }
 
@@ -159,6 +172,9 @@ int simpler_run_watch_start(struct simpler_worker *worker, bool show_progress)
     if (sem_init(&doorbell, 0, 0) != 0)
         return SIMPLER_ENOMEM;
     (void)sigaction(SIGINT, &action, &watch.before);
+    action.sa_handler = on_report;
+    action.sa_flags = SA_RESTART;
+    (void)sigaction(SIGUSR1, &action, &watch.before_report);
     /* Threads that are started from here on, those of the device too, inherit it. */
     set_interrupt_mask(SIG_BLOCK, &watch.mask_before);
     watch.thread_running = pthread_create(&watch.thread, NULL, watch_main, NULL) == 0;

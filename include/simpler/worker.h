@@ -339,6 +339,16 @@ SIMPLER_API void simpler_worker_report(struct simpler_worker *worker);
  */
 SIMPLER_API void simpler_worker_cancel(struct simpler_worker *worker);
 
+/**
+ * Handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT, for the whole process: one line
+ * on standard error says which kernel of which task crashed, and where it was submitted;
+ * then the signal goes to whoever had it before.  Without this call the library
+ * installs none.  Before the first run, so that its threads have alternate stacks.
+ *
+ * @retval SIMPLER_ENOSYS  they cannot be set
+ */
+SIMPLER_API int simpler_worker_handle_crashes(void);
+
 /** Tasks done in the current or last run; for progress display. */
 SIMPLER_API uint64_t simpler_worker_progress(const struct simpler_worker *worker);
 

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/crash.h"
 #include "base/logger.h"
 #include "host/config.h"
 #include "host/worker_state.h"
@@ -209,6 +210,11 @@ int simpler_worker_quiesce(struct simpler_worker *worker, uint64_t timeout_ns)
         rc = simpler_worker_state_settle(worker, took < timeout_ns ? timeout_ns - took : 0, &why);
     simpler_run_queue_leave(worker->queue);
     return rc;
+}
+
+int simpler_worker_handle_crashes(void)
+{
+    return simpler_crash_install();
 }
 
 void simpler_worker_report(struct simpler_worker *worker)

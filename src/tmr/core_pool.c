@@ -9,6 +9,7 @@
 #include "base/testpoint.h"
 #include "tmr/cohort.h"
 #include "tmr/core_pool_state.h"
+#include "tmr/crash_line.h"
 #include "tmr/hang.h"
 #include "tmr/scheduler.h"
 
@@ -74,6 +75,7 @@ static void *core_main(void *argument)
 {
     struct simpler_core *core = argument;
     struct simpler_core_pool *pool = core->pool;
+    void *stack = simpler_crash_line_enter(&core->thread);
 
     while (!atomic_load_explicit(&pool->closing, memory_order_acquire)) {
         /* acquire, pairs with C2. */
@@ -93,6 +95,7 @@ static void *core_main(void *argument)
         if (atomic_load_explicit(&pool->waiting, memory_order_seq_cst))
             simpler_cohort_pump(&core->thread, pool);
     }
+    simpler_crash_line_leave(stack);
     simpler_hang_exit(&core->thread);
     return NULL;
 }

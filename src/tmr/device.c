@@ -14,6 +14,7 @@
 #include "base/testpoint.h"
 #include "tmr/arena.h"
 #include "tmr/core_pool.h"
+#include "tmr/crash_line.h"
 #include "tmr/engine.h"
 #include "tmr/hang.h"
 #include "tmr/monitor.h"
@@ -69,6 +70,7 @@ static void *orchestrator_main(void *argument)
     struct simpler_device *device = thread->device;
     uint32_t done = atomic_load_explicit(&device->finish_seq, memory_order_relaxed);
     uint32_t rest = 0;
+    void *stack = simpler_crash_line_enter(thread);
 
     for (;;) {
         while (start_number(device) == done && !is_closing(device))
@@ -80,6 +82,7 @@ static void *orchestrator_main(void *argument)
         atomic_store_explicit(&device->finish_seq, done, memory_order_release);
         simpler_event_notify_rare(&device->finish, 1);
     }
+    simpler_crash_line_leave(stack);
     simpler_hang_exit(thread);
     return NULL;
 }

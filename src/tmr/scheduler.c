@@ -13,6 +13,7 @@
 #include "base/testpoint.h"
 #include "tmr/arg_capture.h"
 #include "tmr/core_pool.h"
+#include "tmr/crash_line.h"
 #include "tmr/deferred.h"
 #include "tmr/handover.h"
 #include "tmr/hang.h"
@@ -438,6 +439,7 @@ void *simpler_scheduler_main(void *argument)
 {
     struct simpler_thread *thread = argument;
     struct simpler_device *device = thread->device;
+    void *stack = simpler_crash_line_enter(thread);
 
     while (!is_closing(device)) {
         atomic_store_explicit(&thread->counts.running, 1, memory_order_relaxed);
@@ -453,6 +455,7 @@ void *simpler_scheduler_main(void *argument)
         atomic_store_explicit(&thread->counts.running, 1, memory_order_relaxed);
         simpler_scheduler_run(thread, number);
     }
+    simpler_crash_line_leave(stack);
     simpler_hang_exit(thread);
     return NULL;
 }

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# simpler run on a scene that hangs or crashes (AD-29, SY-06): the run ends within its
+# budget with whole files and exit status 1, SIGUSR1 shows what runs, a crash says
+# which kernel of which task and dies of its signal.
+set -u
+fail() { echo "FAILED: $*"; head -n 40 "$dir/out" "$dir/err"; exit 1; }
+dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
+scene=$dir/run_hang.so
+"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O0 -g -Wall -Wextra -Wno-infinite-recursion -shared -fPIC \
+    -I"$SOURCE_DIR/include" "$SOURCE_DIR/tests/support/scenes/run_hang.c" -o "$scene" ||
+    fail "the scene does not compile"
+cd "$dir" || exit 1
+json() { /usr/bin/python3 -c "import json,sys
+d = json.load(open('out')); c = d['cases']
+sys.exit(not ($1))" || fail "$1"; }
+export SIMPLER_SCHEDULER_TIMEOUT_MS=500
+
+# A hang: the report, whole files, no second case, no finish, exit status 1 and in time.
+for place in 1 2; do
+    rm -rf o
+    start=$(date +%s)
+    timeout 60 "$SIMPLER" run "$scene" --param hang=1 --param place=$place --json \
+        --enable-scope-stats --dump-args 2 --out o >out 2>err
+    status=$?
+    [ $status -eq 1 ] || fail "a hang exits with $status"
+    [ $(($(date +%s) - start)) -le 30 ] || fail "a hang takes too long"
+    json "len(c) == 1 and c[0]['status'] == -100 and not d['passed'] and d['cases_not_run'] == 1"
+    grep -q 'SHUTDOWN_SNAPSHOT' err || fail "no snapshot"
+    grep -q '^finished' err && fail "what the kernel uses was finished"
+    grep -q 'still inside the scene' err || fail "it is not told that something is left behind"
+    manifest=$(find o -name args_dump.json)
+    [ $place = 1 ] && wanted=2 || wanted=6
+    [ "$(grep -c after_completion\" "$manifest")" -ge 1 ] || fail "no output in the dump"
+    [ "$(grep -c '"stage": "after_completion"' "$manifest")" -le $wanted ] || fail "too many outputs"
+    "$SIMPLER" dump-viewer "$(dirname "$manifest")" >/dev/null || fail "the manifest cannot be read"
+done
+grep -q 'orchestration' out || fail "the orchestration is not named"
+
+# SIGUSR1 shows what runs and ends nothing.
+unset SIMPLER_SCHEDULER_TIMEOUT_MS
+"$SIMPLER" run "$scene" --param slow=1500 --case one >out 2>err &
+pid=$!
+for _ in $(seq 200); do
+    grep -q '^inside' err && break
+    sleep 0.05
+done
+kill -USR1 $pid
+wait $pid || fail "SIGUSR1 ended the run"
+grep -q 'STALL thread=.*state=RUNNING func_id=5' err || fail "SIGUSR1 does not show the kernel"
+grep -q 'oldest unfinished: task' err || fail "SIGUSR1 does not show the oldest task"
+
+# A crash dies of its signal and says where.
+crash() { # HOW SIGNAL NAME PLACE TEXT
+    "$SIMPLER" run "$scene" --param crash=$1 --param place=$4 --case one >out 2>err
+    status=$?
+    [ $status -eq $((128 + $2)) ] || fail "crash $1 exits with $status"
+    grep -q "simpler: crash: $3 $5" err || fail "crash $1 in place $4 is not described"
+}
+ulimit -c 0
+if [ -z "$(nm "$SIMPLER" 2>/dev/null | grep -m1 -E '__(a|t)san_init')" ]; then
+    for how in 1 3; do
+        crash $how 11 SIGSEGV 1 'in kernel stuck (func_id 5) of task 0x0000000100000000, submitted at .*run_hang.c:[0-9]*, on '
+    done
+    crash 2 6 SIGABRT 1 'in kernel stuck (func_id 5)'
+    crash 4 7 SIGBUS 1 'in kernel stuck (func_id 5)'
+    crash 1 11 SIGSEGV 2 'in the orchestration or the runtime, on orchestrator thread'
+fi
