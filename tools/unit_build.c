@@ -74,27 +74,6 @@ static void add_variable(struct words *w, const char *name, const char *otherwis
     }
 }
 
-/* Where the public headers are: beside an installed program, else in the tree it was built from. */
-static void add_headers(struct words *w)
-{
-    char program[PATH_MAX], path[PATH_MAX + 64];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
-
-    program[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(program, '/');
-    if (slash != NULL)
-        *slash = '\0';
-    (void)snprintf(path, sizeof(path), "%s/../include/simpler/compat", program);
-    if (access(path, F_OK) == 0) {
-        add_word(w, "-I", path);
-        (void)snprintf(path, sizeof(path), "%s/../include", program);
-        add_word(w, "-I", path);
-        return;
-    }
-    add_word(w, "-I", SIMPLER_SOURCE_DIR "/compat");
-    add_word(w, "-I", SIMPLER_SOURCE_DIR "/include");
-}
-
 #define TEXT_OF_(x) #x
 #define TEXT_OF(x)  TEXT_OF_(x)
 
@@ -121,7 +100,8 @@ static void make_command(struct words *w, const struct simpler_unit *unit)
         add_word(w, flags[i], "");
     for (size_t i = 0; i < unit->include_dir_count; i++)
         add_word(w, "-I", unit->include_dirs[i]);
-    add_headers(w);
+    add_word(w, "-I", SIMPLER_SOURCE_DIR "/compat");
+    add_word(w, "-I", SIMPLER_SOURCE_DIR "/include");
     if (unit->entry != NULL) {
         add_word(w, "-include", "");
         add_word(w, "simpler/cpp_kernel_entry.hpp", "");

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // simpler.hpp over the C API: what its calls do, by runs through the worker (SY-05, AD-05).
+#include <atomic>
 #include <csetjmp>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 
 extern "C" {
 #include <cmocka.h>
@@ -84,7 +86,7 @@ template <void (*Entry)(const ChipTaskArgs &)> int run(const char *runtime = nul
 }
 
 // Run by the orchestrator's thread: cmocka's asserts belong to the main thread.
-int wrong_line;
+std::atomic<int> wrong_line;
 #define EXPECT(truth)                \
     do {                             \
         if (!(truth) && !wrong_line) \
@@ -189,6 +191,44 @@ void keeps_outer_outputs(const ChipTaskArgs &run_args)
 void test_scopes_and_data(void **)
 {
     assert_run(run<keeps_outer_outputs>());
+}
+
+// Two devices at once: what a thread knows of its run is its own.
+int run_on_own_worker()
+{
+    static float numbers[N];
+    simpler_worker *own;
+    simpler_callable callable{};
+    callable.orchestrate = orchestration<keeps_outer_outputs>;
+    callable.kernels = kernels;
+    callable.kernel_count = 2;
+    simpler_tensor tensors[2];
+    simpler_orch_args args{};
+    args.tensor = tensors;
+    args.tensor_count = 2;
+    uint32_t handle;
+    int rc = simpler_worker_open(nullptr, &own);
+    if (rc != 0)
+        return rc;
+    for (simpler_tensor &tensor : tensors)
+        rc = rc != 0 ? rc : simpler_tensor_init(&tensor, numbers, &N, 1, SIMPLER_DTYPE_FLOAT32);
+    rc = rc != 0 ? rc : simpler_worker_register(own, &callable, &handle);
+    for (int i = 0; i < 20 && rc == 0; i++)
+        rc = simpler_worker_run(own, handle, &args, nullptr, nullptr);
+    const int closed = simpler_worker_close(own);
+    return rc != 0 ? rc : closed;
+}
+
+void test_two_devices(void **)
+{
+    int first = -1, second = -1;
+    std::thread one([&] { first = run_on_own_worker(); });
+    std::thread other([&] { second = run_on_own_worker(); });
+    one.join();
+    other.join();
+    assert_int_equal(first, 0);
+    assert_int_equal(second, 0);
+    assert_int_equal(wrong_line, 0);
 }
 
 void fails_once(const ChipTaskArgs &run_args)
@@ -549,17 +589,12 @@ void test_views(void **)
 int main()
 {
     const CMUnitTest tests[] = {
-        cmocka_unit_test(test_graph),
-        cmocka_unit_test(test_scopes_and_data),
-        cmocka_unit_test(test_fatal),
-        cmocka_unit_test(test_exception),
-        cmocka_unit_test(test_mistakes),
-        cmocka_unit_test(test_scalars),
-        cmocka_unit_test(test_launch_and_more),
-        cmocka_unit_test(test_dependencies),
-        cmocka_unit_test(test_graphs),
-        cmocka_unit_test(test_wrong_graph),
-        cmocka_unit_test(test_dump),
+        cmocka_unit_test(test_graph),        cmocka_unit_test(test_scopes_and_data),
+        cmocka_unit_test(test_two_devices),  cmocka_unit_test(test_fatal),
+        cmocka_unit_test(test_exception),    cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_scalars),      cmocka_unit_test(test_launch_and_more),
+        cmocka_unit_test(test_dependencies), cmocka_unit_test(test_graphs),
+        cmocka_unit_test(test_wrong_graph),  cmocka_unit_test(test_dump),
         cmocka_unit_test(test_views),
     };
     simpler_log_set_level(SIMPLER_LOG_NONE);
