@@ -557,6 +557,42 @@ static void a_cycle_is_named(void **state)
     next_runs_are_right();
 }
 
+/* ---- a full disk at the same moment ---- */
+
+static bool disk_is_full(void *user, enum simpler_testpoint point)
+{
+    struct spinner *s = user;
+    if (point == SIMPLER_TESTPOINT_PARTIAL_BEFORE_CAPTURE)
+        (void)atomic_load_explicit(&s->inside, memory_order_acquire);
+    return point == SIMPLER_TESTPOINT_SCOPE_FILE_WRITE || point == SIMPLER_TESTPOINT_DUMP_BIN_WRITE;
+}
+
+/* The run ends in time with its own code; each diagnostic says that it is not whole. */
+static void a_stuck_kernel_on_a_full_disk(void **state)
+{
+    (void)state;
+    static struct spinner s;
+    struct simpler_call_config config = with_diagnostics(2);
+    memset(&s, 0, sizeof(s));
+    simpler_testpoint_reset_hits();
+    simpler_testpoint_set(disk_is_full, &s);
+    uint64_t before = kit_now_ns();
+    int rc = hang_run(one_done_one_stuck, &s, &config);
+    uint64_t took_ms = (kit_now_ns() - before) / 1000000;
+    simpler_testpoint_set(NULL, NULL);
+    assert_true(simpler_testpoint_hits(SIMPLER_TESTPOINT_SCOPE_FILE_WRITE) > 0);
+    assert_true(simpler_testpoint_hits(SIMPLER_TESTPOINT_DUMP_BIN_WRITE) > 0);
+    assert_int_equal(rc, -SIMPLER_CODE_SCHEDULER_TIMEOUT);
+    assert_in_range(took_ms, BUDGET_MS, 30000);
+    must_say("is still inside kernel kit_aiv");
+    assert_true(result.scope_stats.status != 0);
+    assert_true(result.args_dump.status != 0);
+    assert_true(result.args_dump.truncated > 0 || result.args_dump.write_failed > 0);
+    atomic_store(&s.let_go, 1);
+    assert_int_equal(simpler_worker_quiesce(kit.worker, 10000000000u), 0);
+    next_runs_are_right();
+}
+
 /* ---- one of three schedulers is held ---- */
 
 static _Atomic(pthread_t) orchestrator;
@@ -696,6 +732,7 @@ int main(void)
 #if defined(SIMPLER_DEBUG)
         TEST(a_lost_edge_is_named),
         TEST(a_cycle_is_named),
+        TEST(a_stuck_kernel_on_a_full_disk),
         TEST(one_of_three_schedulers_is_held),
         TEST(a_kernel_returns_at_the_timeout),
 #endif
