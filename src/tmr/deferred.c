@@ -2,6 +2,8 @@
 /* The list of conditions: short, searched whole under a spin lock, off every hot path. */
 #include "tmr/deferred.h"
 
+#include <stdio.h>
+
 #include "base/clock.h"
 #include "tmr/arg_capture.h"
 #include "tmr/fatal.h"
@@ -149,11 +151,18 @@ static bool has_more(const struct simpler_deferred *list, uint32_t number)
     return false;
 }
 
+/* A run that the monitor ends keeps what it hangs on, for the report. */
+static bool is_stopped(const struct simpler_device *device)
+{
+    return atomic_load_explicit(&device->stop, memory_order_acquire) != 0 &&
+           (atomic_load_explicit(&device->phase, memory_order_relaxed) & 3) != SIMPLER_PHASE_HUNG;
+}
+
 /* Takes what holds off the list; the tasks that have no condition left. */
 static uint32_t take_met(struct simpler_device *device, uint32_t met[BATCH])
 {
     struct simpler_deferred *list = &device->deferred;
-    bool stopped = atomic_load_explicit(&device->stop, memory_order_acquire) != 0;
+    bool stopped = is_stopped(device);
     uint32_t count = 0;
 
     for (uint32_t i = atomic_load_explicit(&list->open, memory_order_relaxed);
@@ -212,6 +221,29 @@ bool simpler_deferred_is_alive(struct simpler_device *device)
            simpler_clock_ns() -
                    atomic_load_explicit(&device->deferred.changed_ns, memory_order_relaxed) <
                SIMPLER_DEFERRED_PATIENCE_NS;
+}
+
+void simpler_deferred_describe(struct simpler_device *device, char *text, size_t bytes)
+{
+    struct simpler_deferred *list = &device->deferred;
+    uint32_t held = 0;
+
+    text[0] = '\0';
+    lock(list);
+    uint32_t open = atomic_load_explicit(&list->open, memory_order_relaxed);
+    for (uint32_t i = 0; i < open; i++) {
+        const struct simpler_deferred_entry *e = &list->entry[i];
+        if (!e->held || held++ != 0)
+            continue;
+        uint64_t task = simpler_task_id_of(&device->table.slot[e->number]);
+        uint32_t expected = e->condition.type == SIMPLER_ASYNC_EVENT ? 1 : e->condition.expected;
+        (void)snprintf(text, bytes,
+                       "%u conditions of deferred completions are open: task 0x%016llx waits for a "
+                       "counter that is %u to be at least %u\n",
+                       open, (unsigned long long)task,
+                       simpler_async_counter_get(e->condition.counter), expected);
+    }
+    unlock(list);
 }
 
 uint64_t simpler_deferred_nap_ns(struct simpler_thread *thread, uint64_t longest)

@@ -42,6 +42,9 @@ SIMPLER_INLINE bool simpler_deferred_is_open(const struct simpler_device *device
 /* Whether tasks wait for counters that may still be raised. */
 bool simpler_deferred_is_alive(struct simpler_device *device);
 
+/* One line on what tasks wait for, or none: for the report of a run that hangs. */
+void simpler_deferred_describe(struct simpler_device *device, char *text, size_t bytes);
+
 /* How long a thread that found nothing may sleep: @longest, or less with open conditions. */
 uint64_t simpler_deferred_nap_ns(struct simpler_thread *thread, uint64_t longest);
 

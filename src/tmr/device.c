@@ -15,6 +15,7 @@
 #include "tmr/arena.h"
 #include "tmr/core_pool.h"
 #include "tmr/crash_line.h"
+#include "tmr/deferred.h"
 #include "tmr/engine.h"
 #include "tmr/hang.h"
 #include "tmr/monitor.h"
@@ -181,6 +182,8 @@ static int ensure_arena(struct simpler_device *device, const struct simpler_devi
 
 static int prepare(struct simpler_device *device, const struct simpler_device_run *run)
 {
+    /* Before threads are started: they would look at what a hung run has left. */
+    simpler_deferred_reset(device);
     int rc = ensure_arena(device, run);
     if (rc == 0)
         rc = simpler_monitor_start(device);

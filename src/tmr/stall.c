@@ -9,6 +9,7 @@
 #include "base/logger.h"
 #include "task/run_verdict.h"
 #include "tmr/arena.h"
+#include "tmr/deferred.h"
 #include "tmr/fatal.h"
 #include "tmr/hang.h"
 #include "tmr/scheduler.h"
@@ -248,6 +249,9 @@ void simpler_stall_examine(struct simpler_device *device, uint64_t idle_ns,
     else
         examine_unknown(device, s);
     add_threads(device, s);
+    char conditions[256];
+    simpler_deferred_describe(device, conditions, sizeof(conditions));
+    ADD("%s", conditions);
     if (s->known)
         (void)snprintf(s->headline, sizeof(s->headline),
                        "nothing was finished for %" PRIu64 " ms; %" PRIu64 " of %" PRIu64
