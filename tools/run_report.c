@@ -85,6 +85,8 @@ static void print_counts(FILE *out, const struct simpler_run_stats *stats)
     if (stats->tasks_failed != 0 || stats->tasks_poisoned != 0)
         (void)fprintf(out, "; %" PRIu64 " failed, %" PRIu64 " not run because of that",
                       stats->tasks_failed, stats->tasks_poisoned);
+    if (stats->tasks_skipped != 0)
+        (void)fprintf(out, "; %" PRIu64 " switched off by their predicate", stats->tasks_skipped);
     (void)fputc('\n', out);
 }
 

@@ -54,6 +54,8 @@ static void write_stats(struct simpler_json_writer *w, const struct simpler_run_
     simpler_json_writer_u64(w, "tasks_run", stats->tasks_run);
     simpler_json_writer_u64(w, "tasks_failed", stats->tasks_failed);
     simpler_json_writer_u64(w, "tasks_poisoned", stats->tasks_poisoned);
+    simpler_json_writer_u64(w, "tasks_skipped", stats->tasks_skipped);
+    simpler_json_writer_u64(w, "blocks_run", stats->blocks_run);
     simpler_json_writer_u64(w, "edges", stats->edges);
     simpler_json_writer_u64(w, "wall_ns", stats->wall_ns);
     simpler_json_writer_u64(w, "orchestration_ns", stats->orchestration_ns);

@@ -489,6 +489,65 @@ static void two_devices_do_not_meet(void **state)
 }
 
 /* Without stats nothing is opened, made or written. */
+/* ---- tasks of every form count as one ---- */
+
+static struct simpler_async_counter raised;
+
+static int defer_and_raise(const int64_t *args, uint32_t tensors, void *user)
+{
+    struct simpler_async_condition condition = {SIMPLER_ASYNC_EVENT, 0, &raised, 0};
+    (void)tensors;
+    (void)user;
+    int rc = simpler_kernel_defer(args, &condition);
+    simpler_async_counter_add(&raised, 1);
+    return rc;
+}
+
+static void forms(struct simpler_orch *orch, void *user)
+{
+    static int64_t zero;
+    struct simpler_mixed_kernels mixed = {1 + (int32_t)(KIT_VARIANT * KIT_AIV_VARIANTS), 1, 1};
+    struct simpler_tensor operand = kit_tensor(&zero, 1, SIMPLER_DTYPE_INT64);
+    struct simpler_predicate off = {&operand, {0}, SIMPLER_PREDICATE_NE, 0};
+    struct simpler_create_info info = kit_info(100, SIMPLER_DTYPE_INT64);
+    struct simpler_task_args args;
+    (void)user;
+
+    SIMPLER_SCOPE(orch)
+    {
+        for (int form = 0; form < 5; form++) {
+            simpler_task_args_reset(&args);
+            simpler_task_args_add_create(&args, &info);
+            simpler_task_args_set_block_num(&args, form < 2 ? 3 : 1);
+            simpler_task_args_set_require_sync_start(&args, form == 1);
+            if (form == 3)
+                simpler_task_args_set_predicate(&args, &off);
+            kit_add_call(&args, form == 4 ? defer_and_raise : kit_nop_kernel, NULL);
+            int rc = form == 2 ? simpler_orch_submit_mixed(orch, &mixed, &args, NULL)
+                               : simpler_orch_submit_aiv(orch, 1, &args, NULL);
+            KIT_EXPECT_EQUAL(rc, 0);
+        }
+    }
+}
+
+static void a_task_counts_once_whatever_its_form(void **state)
+{
+    (void)state;
+    for (uint32_t exec = 0; exec < 2; exec++) {
+        struct simpler_call_config config = stats_config(2);
+        config.exec = exec;
+        assert_int_equal(kit_run(&kit, forms, NULL, &config, &result), 0);
+        assert_int_equal(result.stats.tasks_skipped, 1);
+        struct scope_file file = scope_file_read(prefix);
+        assert_int_equal(file.count, 4);
+        const struct scope_file_sample *begin = &file.samples[1], *end = &file.samples[2];
+        assert_int_equal(end->task_end - begin->task_end, 5);
+        assert_int_equal(end->heap_end - begin->heap_end, 5 * 1024);
+        assert_int_equal(end->task_start, begin->task_start); /* held by the scope */
+        scope_file_free(&file);
+    }
+}
+
 static void off_leaves_no_trace(void **state)
 {
     (void)state;
@@ -541,6 +600,7 @@ int main(void)
         cmocka_unit_test(a_fatal_is_of_its_run_alone),
         cmocka_unit_test(runs_have_their_own_files),
         cmocka_unit_test(two_devices_do_not_meet),
+        cmocka_unit_test(a_task_counts_once_whatever_its_form),
         cmocka_unit_test(off_leaves_no_trace),
     };
     /* Each fatal is provoked; what it says is tested elsewhere. */
