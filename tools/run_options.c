@@ -47,6 +47,7 @@ const char simpler_run_options_help[] =
     "  --ring-heap N          bytes; likewise\n"
     "  --ring-dep-pool N      dependency entries; likewise\n"
     "  --tensormap N          entries of the tensormap\n"
+    "  --ready-queue N        entries of a ready queue (host_build_graph)\n"
     "diagnostics\n"
     "  --enable-scope-stats   peaks of every resource for each scope, with a report\n"
     "  --dump-args [N]        what every task saw: 1 what the scene has marked (also\n"
@@ -313,6 +314,11 @@ static bool apply_tensormap(struct simpler_run_options *o, const char *value, ch
     return apply_list(&o->config.runtime_env.tensormap, 1, value, why);
 }
 
+static bool apply_ready_queue(struct simpler_run_options *o, const char *value, char *why)
+{
+    return apply_list(&o->config.runtime_env.ready_queue, 1, value, why);
+}
+
 /* ---- diagnostics ---- */
 
 static bool apply_scope_stats(struct simpler_run_options *o, const char *value, char *why)
@@ -405,6 +411,7 @@ static const struct option_row rows[] = {
     {"--ring-heap", NULL, true, apply_heap, false},
     {"--ring-dep-pool", NULL, true, apply_pool, false},
     {"--tensormap", NULL, true, apply_tensormap, false},
+    {"--ready-queue", NULL, true, apply_ready_queue, false},
     {"--enable-scope-stats", NULL, false, apply_scope_stats, false},
     {"--dump-args", NULL, true, apply_dump_args, true},
     {"--collect-across-runs", NULL, false, apply_across_runs, false},

@@ -131,6 +131,7 @@ static int resolve_config(struct simpler_run_case *c, const struct simpler_scene
     override_sizes(env->ring_heap, given->runtime_env.ring_heap, CHIP_MAX_RING_DEPTH);
     override_sizes(env->ring_dep_pool, given->runtime_env.ring_dep_pool, CHIP_MAX_RING_DEPTH);
     override_sizes(&env->tensormap, &given->runtime_env.tensormap, 1);
+    override_sizes(&env->ready_queue, &given->runtime_env.ready_queue, 1);
     if (simpler_info_resolve_config(options->platform.name, config, &c->resolved, message,
                                     sizeof(message)) != 0)
         return simpler_commands_usage_error("run", "case %s: %s", c->scene_case->name, message);

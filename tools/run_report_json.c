@@ -22,6 +22,7 @@ static void write_config(struct simpler_json_writer *w, const struct simpler_cal
     simpler_json_writer_list(w, "ring_heap", env->ring_heap, CHIP_MAX_RING_DEPTH);
     simpler_json_writer_list(w, "ring_dep_pool", env->ring_dep_pool, CHIP_MAX_RING_DEPTH);
     simpler_json_writer_u64(w, "tensormap", env->tensormap);
+    simpler_json_writer_u64(w, "ready_queue", env->ready_queue);
     simpler_json_writer_close(w, '}');
 }
 

@@ -24,6 +24,9 @@ struct simpler_runtime_env {
     uint64_t ring_heap[CHIP_MAX_RING_DEPTH];        /**< bytes, a multiple of 1024 up to 2^44 */
     uint64_t ring_dep_pool[CHIP_MAX_RING_DEPTH];    /**< entries, 4 to 2^28 */
     uint64_t tensormap;                             /**< entries, 16 to 2^26 */
+    /** Entries of a thread's ready queue, 4 to 2^25 (the default); host_build_graph alone: a
+     * graph with more tasks ready at once fails with code 104. */
+    uint64_t ready_queue;
 };
 
 /** Which orders are inferred. */

@@ -62,7 +62,9 @@ extern "C" {
     X(kernel_defer)                          \
     X(async_counter_add)                     \
     X(async_counter_get)                     \
-    X(orch_submit_graph_at)
+    X(orch_submit_graph_at)                  \
+    X(orch_set_tensor_info_to_task)          \
+    X(orch_add_task_with_tensor_info_at)
 
 struct simpler_ops_table {
     uint64_t bytes; /**< size of the table that the runtime has */

@@ -134,6 +134,30 @@ SIMPLER_API int simpler_orch_alloc_tensors_at(struct simpler_orch *orch,
                                               uint32_t count, struct simpler_task_outputs *out,
                                               const char *file, int line);
 
+/**
+ * Geometry of a task's tensors, given beside the task.  It is never required, for it
+ * travels with the arguments: what is given is compared with them (element type,
+ * shape, strides, offset) and a difference is said in one warning; the run goes on.
+ *
+ * @param info   one descriptor for each tensor argument, in order; addresses do not count
+ * @param count  at most the task's tensors
+ * @retval SIMPLER_EINVAL  something differs, or the task has no such argument.
+ *                         tensormap_and_ringbuffer, where a task may be over already, answers 0
+ */
+SIMPLER_API int simpler_orch_set_tensor_info_to_task(struct simpler_orch *orch,
+                                                     struct simpler_task_id task,
+                                                     const struct simpler_tensor *info,
+                                                     uint32_t count);
+
+/** A submit to a core of @core_type (enum simpler_core_type) with such a comparison before it. */
+#define simpler_orch_add_task_with_tensor_info(orch, core_type, func_id, args, info, count, out) \
+    simpler_orch_add_task_with_tensor_info_at(orch, core_type, func_id, args, info, count, out,  \
+                                              __FILE__, __LINE__)
+SIMPLER_API int simpler_orch_add_task_with_tensor_info_at(
+    struct simpler_orch *orch, uint32_t core_type, uint32_t func_id,
+    const struct simpler_task_args *args, const struct simpler_tensor *info, uint32_t count,
+    struct simpler_task_outputs *out, const char *file, int line);
+
 /** What a graph's function is given: the arguments of this call of the graph. */
 struct simpler_graph_args {
     const struct simpler_tensor *tensor; /**< for tasks as they are, or views of them */

@@ -80,11 +80,12 @@ struct simpler_hbg_thread {
     _Alignas(SIMPLER_CACHE_LINE) struct simpler_hbg_device *device;
     struct simpler_hbg_counts *counts;
     uint32_t index;
-    uint32_t lane;   /* of diagnostics */
-    uint32_t handed; /* unit to run next, or NO_UNIT */
-    uint32_t stack;  /* 1 + a unit: ready ones that the queue had no room for; 0: none */
-    uint32_t timing; /* tasks until the next that is timed */
-    uint32_t victim; /* where stealing starts */
+    uint32_t lane;    /* of diagnostics */
+    uint32_t handed;  /* unit to run next, or NO_UNIT */
+    uint32_t stack;   /* 1 + a unit: ready ones that the queue had no room for; 0: none */
+    uint32_t stacked; /* units on it */
+    uint32_t timing;  /* tasks until the next that is timed */
+    uint32_t victim;  /* where stealing starts */
     int64_t args[SIMPLER_KERNEL_ARGS];
     uint64_t view_key[SIMPLER_MAX_TENSORS];   /* serial and view that scratch i is of */
     uint64_t view_start[SIMPLER_MAX_TENSORS]; /* its start_offset at distance 0 */

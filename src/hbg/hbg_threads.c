@@ -59,6 +59,8 @@ static void probe(struct simpler_hbg_device *device)
         return;
     }
     uint32_t ns = simpler_round_trip_probe(&device->round_trip);
+    /* More is not a round trip, but a thread that had no CPU. */
+    ns = ns < 2 * SIMPLER_OVERSUBSCRIBED_NS ? ns : 2 * SIMPLER_OVERSUBSCRIBED_NS;
     if (ns != 0)
         atomic_store_explicit(&device->handover_ns, ns, memory_order_relaxed);
 }

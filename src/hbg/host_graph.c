@@ -615,6 +615,22 @@ static int alloc_tensors(struct simpler_orch *orch, const struct simpler_create_
     return submit(simpler_hbg_of(orch), &q);
 }
 
+static int get_argument(struct simpler_orch *base, uint64_t task, uint32_t i,
+                        struct simpler_tensor *out)
+{
+    const struct simpler_hbg_orch *orch = simpler_hbg_of(base);
+    const struct simpler_hbg_builder *b = &orch->draft->builder;
+    uint32_t n = node_of_raw(orch, task);
+
+    if (n == UINT32_MAX || i >= b->node[n].tensor_count)
+        return SIMPLER_ENOENT;
+    uint64_t word =
+        b->word[b->node[n].first_word + i + (b->node[n].func_id == SIMPLER_HBG_FUNC_LAUNCH)];
+    *out = b->view[word >> SIMPLER_HBG_DISTANCE_BITS].tensor;
+    out->start_offset += (uint32_t)word;
+    return 0;
+}
+
 static const struct simpler_orch_ops ops = {
     .submit_aic = submit_aic,
     .submit_aiv = submit_aiv,
@@ -622,6 +638,7 @@ static const struct simpler_orch_ops ops = {
     .submit_dummy = submit_dummy,
     .alloc_tensors = alloc_tensors,
     .submit_graph = simpler_hbg_submit_graph,
+    .get_argument = get_argument,
     .scope_begin = simpler_hbg_scope_begin,
     .scope_end = simpler_hbg_scope_end,
     .get_tensor_data = simpler_hbg_get_tensor_data,

@@ -161,7 +161,7 @@ void simpler_hbg_advise(const struct simpler_hbg_orch *orch, int code,
     const char *knob = NULL;
     uint64_t value = 0, now = 0;
 
-    if (!orch->counting)
+    if (!orch->counting && code != SIMPLER_CODE_READY_QUEUE_OVERFLOW)
         return;
     switch (code) {
     case SIMPLER_CODE_FLOW_CONTROL_DEADLOCK:
@@ -179,7 +179,19 @@ void simpler_hbg_advise(const struct simpler_hbg_orch *orch, int code,
         value = orch->needed_map;
         now = env->tensormap;
         break;
+    case SIMPLER_CODE_READY_QUEUE_OVERFLOW:
+        knob = "ready_queue";
+        value = orch->next_id;
+        now = env->ready_queue;
+        break;
     default:
+        return;
+    }
+    if (code == SIMPLER_CODE_READY_QUEUE_OVERFLOW) {
+        simpler_run_verdict_append(result->message, sizeof(result->message),
+                                   "remedy: %s = %llu is enough for all that was submitted, in "
+                                   "whatever order it becomes ready (it is %llu)\n",
+                                   knob, (unsigned long long)value, (unsigned long long)now);
         return;
     }
     simpler_run_verdict_append(result->message, sizeof(result->message),

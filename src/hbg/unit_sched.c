@@ -9,6 +9,7 @@
 #include <limits.h>
 
 #include "base/testpoint.h"
+#include "hbg/host_limits.h"
 #include "hbg/run_tasks.h"
 
 /* Units that go from a thread's stack to its queue at once. */
@@ -16,12 +17,27 @@
 
 /* ---- ready units ---- */
 
+static SIMPLER_COLD void overflow(struct simpler_hbg_device *device)
+{
+    (void)simpler_hbg_latch_device(device->orch, SIMPLER_CODE_READY_QUEUE_OVERFLOW,
+                                   "more than %llu tasks are ready on one thread",
+                                   (unsigned long long)device->env.ready_queue);
+    /* The rest of the run goes through without a kernel. */
+    atomic_store_explicit(&device->attention, 1, memory_order_relaxed);
+}
+
 static void push(struct simpler_hbg_thread *thread, uint32_t unit)
 {
+    struct simpler_hbg_device *device = thread->device;
+
+    if (SIMPLER_UNLIKELY(thread->stacked + simpler_ready_queue_count(&thread->queue) >=
+                         device->env.ready_queue))
+        overflow(device);
     if (simpler_ready_queue_try_push(&thread->queue, unit))
         return;
-    thread->device->units[unit].next = thread->stack;
+    device->units[unit].next = thread->stack;
     thread->stack = unit + 1;
+    thread->stacked++;
 }
 
 static uint32_t take(struct simpler_ready_queue *queue)
@@ -50,6 +66,7 @@ static uint32_t refill(struct simpler_hbg_thread *thread)
             break;
         thread->stack = rest;
     }
+    thread->stacked -= moved + 1;
     if (moved != 0)
         simpler_event_notify(&thread->device->work, moved);
     return first - 1;

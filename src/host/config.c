@@ -76,6 +76,18 @@ const struct simpler_config_size simpler_config_sizes[SIMPLER_CONFIG_SIZES] = {
         .multiple = 1,
         .default_value = SIMPLER_TENSORMAP_DEFAULT,
     },
+    {
+        .field = "ready_queue",
+        .variable = "SIMPLER_READY_QUEUE",
+        .unit = "entries",
+        .legal = "a number from 4 to 33554432",
+        .offset = offsetof(struct simpler_runtime_env, ready_queue),
+        .count = 1,
+        .min = SIMPLER_READY_QUEUE_MIN,
+        .max = SIMPLER_READY_QUEUE_MAX,
+        .multiple = 1,
+        .default_value = SIMPLER_READY_QUEUE_MAX,
+    },
 };
 
 /* The texts above quote these. */
@@ -83,6 +95,7 @@ _Static_assert(SIMPLER_TASK_WINDOW_MIN == 4 && SIMPLER_TASK_WINDOW_MAX == 335544
 _Static_assert(SIMPLER_HEAP_MIN == 1024 && SIMPLER_HEAP_UNIT == 1024, "legal");
 _Static_assert(SIMPLER_HEAP_MAX == 17592186044416, "legal");
 _Static_assert(SIMPLER_DEP_POOL_MIN == 4 && SIMPLER_DEP_POOL_MAX == 268435456, "legal");
+_Static_assert(SIMPLER_READY_QUEUE_MIN == 4 && SIMPLER_READY_QUEUE_MAX == 33554432, "legal");
 _Static_assert(SIMPLER_TENSORMAP_MIN == 16 && SIMPLER_TENSORMAP_MAX == 67108864, "legal");
 
 static uint64_t *values_of(const struct simpler_config_size *size, struct simpler_runtime_env *env)

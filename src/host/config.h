@@ -29,7 +29,7 @@ struct simpler_config_size {
     bool power_of_two;
 };
 
-#define SIMPLER_CONFIG_SIZES 4
+#define SIMPLER_CONFIG_SIZES 5
 extern const struct simpler_config_size simpler_config_sizes[SIMPLER_CONFIG_SIZES];
 
 /*

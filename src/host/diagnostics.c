@@ -45,7 +45,6 @@ static struct scope_stats_capacities capacities_of(const struct simpler_device_r
         c.dep_pool[r] = env->ring_dep_pool[r];
         c.known = c.known && c.task_window[r] != 0 && c.heap[r] != 0 && c.dep_pool[r] != 0;
     }
-    c.known = c.known && simpler_runtimes[run->runtime]->samples_scopes;
     return c;
 }
 
@@ -113,12 +112,36 @@ static int admit_scope_stats(struct simpler_diagnostics *diagnostics, const char
     return rc;
 }
 
+static void report_scope_stats(const struct scope_stats_outcome *o,
+                               struct simpler_scope_stats_result *out)
+{
+    out->status = o->status;
+    out->has_file = o->has_file;
+    out->pending = o->is_retained;
+    out->counts_known = o->counts_known;
+    out->records = o->records;
+    out->dropped_no_free = o->dropped_no_free;
+    out->dropped_ready_full = o->dropped_ready_full;
+    out->dropped_too_deep = o->dropped_too_deep;
+    out->write_failed = o->write_failed;
+    out->refused_epoch = o->refused_epoch;
+    _Static_assert(sizeof(out->path) == sizeof(o->path), "one path");
+    memcpy(out->path, o->path, sizeof(out->path));
+}
+
 /* One that cannot be had is taken out of the run. */
 static int try_scope_stats(struct simpler_diagnostics *diagnostics, const char *output_prefix,
                            const struct simpler_export *claimed, struct simpler_device_run *run,
                            struct simpler_run_result *result)
 {
     result->scope_stats.enabled = 1;
+    if (!simpler_runtimes[run->runtime]->samples_scopes) {
+        struct scope_stats_outcome o;
+        run->enable_profiling_flag &= ~SIMPLER_PROFILING_SCOPE_STATS;
+        (void)simpler_scope_stats_collector_write_empty(output_prefix, &o);
+        report_scope_stats(&o, &result->scope_stats);
+        return 0;
+    }
     int rc = admit_scope_stats(diagnostics, output_prefix, claimed, run);
     if (rc == 0 || rc == SIMPLER_EINVAL)
         return rc;
@@ -231,18 +254,7 @@ static void settle_scope_stats(struct simpler_diagnostics *diagnostics, enum sim
     (void)simpler_scope_stats_collector_settle(diagnostics->scope_stats, end, &o);
     if (claimed != NULL)
         retain_scope_stats(diagnostics, end, run_epoch, &o, claimed);
-    out->status = o.status;
-    out->has_file = o.has_file;
-    out->pending = o.is_retained;
-    out->counts_known = o.counts_known;
-    out->records = o.records;
-    out->dropped_no_free = o.dropped_no_free;
-    out->dropped_ready_full = o.dropped_ready_full;
-    out->dropped_too_deep = o.dropped_too_deep;
-    out->write_failed = o.write_failed;
-    out->refused_epoch = o.refused_epoch;
-    _Static_assert(sizeof(out->path) == sizeof(o.path), "one path");
-    memcpy(out->path, o.path, sizeof(out->path));
+    report_scope_stats(&o, out);
 }
 
 static void retain_args_dump(struct simpler_diagnostics *diagnostics,

@@ -27,6 +27,10 @@ struct simpler_orch_ops {
     int (*submit_graph)(struct simpler_orch *orch, simpler_graph_fn fn,
                         const struct simpler_task_args *args, const void *config,
                         size_t config_bytes, const char *file, int line);
+    /* Geometry of a submitted task's tensor argument; SIMPLER_ENOENT: there is none.  NULL: not
+     * kept. */
+    int (*get_argument)(struct simpler_orch *orch, uint64_t task, uint32_t i,
+                        struct simpler_tensor *out);
     int (*scope_begin)(struct simpler_orch *orch, enum simpler_scope_mode mode, const char *file,
                        int line);
     int (*scope_end)(struct simpler_orch *orch);

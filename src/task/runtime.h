@@ -109,5 +109,7 @@ struct simpler_runtime {
 #define SIMPLER_HEAP_DEFAULT        268435456u
 #define SIMPLER_DEP_POOL_DEFAULT    16384u
 #define SIMPLER_TENSORMAP_DEFAULT   65536u
+#define SIMPLER_READY_QUEUE_MIN     4u
+#define SIMPLER_READY_QUEUE_MAX     (1u << 25) /* as many as tasks: never full */
 
 #endif

@@ -45,7 +45,7 @@ assert by_name["a2a3sim"]["missing_dtypes"] == ["fp8e4m3fn", "fp8e8m0", "fp4e2m1
 assert by_name["a5sim"]["missing_dtypes"] == [] and by_name["cpu"]["missing_dtypes"] == []
 assert by_name["cpu"]["min_threads"] == 1 and by_name["cpu"]["max_threads"] == 256
 assert by_name["cpu"]["default_hazards"] == "all"
-assert [s["default"] for s in info["sizes"]] == [16384, 268435456, 16384, 65536]
+assert [s["default"] for s in info["sizes"]] == [16384, 268435456, 16384, 65536, 33554432]
 variable, = info["environment"]
 assert variable["value"] == '"x' and not variable["in_force"] and "one number" in variable["problem"]
 PY

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * runtimes: all
  * Tasks that are more than one call of one kernel (SY-05): blocks, mixed tasks,
  * sync_start cohorts with barriers and flags, predicates, timing slots.
  * ctest: TIMEOUT 240

@@ -309,7 +309,7 @@ static void four_rings_fill_as_they_should(void **state)
     };
     struct simpler_call_config config = stats_config(2);
     config.runtime_env = (struct simpler_runtime_env){
-        {16, 8, 4, 32}, {8192, 16384, 1024, 4096}, {64, 32, 16, 8}, 128};
+        {16, 8, 4, 32}, {8192, 16384, 1024, 4096}, {64, 32, 16, 8}, 128, 0};
 
     run(four_rings, &config);
     check_file(expected, sizeof(expected) / sizeof(expected[0]));

@@ -199,6 +199,7 @@ static void a_bad_config_is_refused_by_name(void **state)
     REFUSED(runtime_env.ring_heap[3], UINT64_MAX - 1023, "ring_heap[3]", "to 17592186044416");
     REFUSED(runtime_env.ring_dep_pool[1], 3, "ring_dep_pool[1] is 3", "4 to 268435456");
     REFUSED(runtime_env.tensormap, 15, "runtime_env.tensormap is 15", "16 to 67108864");
+    REFUSED(runtime_env.ready_queue, 3, "runtime_env.ready_queue is 3", "4 to 33554432");
     REFUSED(aicpu_thread_num, 1, "aicpu_thread_num is 1", "chip takes 2 to 4");
     REFUSED(aicpu_thread_num, 5, "aicpu_thread_num is 5", "chip takes 2 to 4");
     REFUSED(cluster_count, 25, "cluster_count is 25", "1 to 24");
@@ -259,7 +260,9 @@ static void info_lists_what_is_set(void **state)
     assert_int_equal(simpler_info_size(3, &size), 0);
     assert_string_equal(size.field, "tensormap");
     assert_int_equal(size.count, 1);
-    assert_int_equal(simpler_info_size(4, &size), SIMPLER_ENOENT);
+    assert_int_equal(simpler_info_size(4, &size), 0);
+    assert_string_equal(size.field, "ready_queue");
+    assert_int_equal(simpler_info_size(5, &size), SIMPLER_ENOENT);
     assert_int_equal(simpler_info_platform(0, &p), 0);
     assert_string_equal(p.name, "cpu");
     assert_int_equal(simpler_info_platform(100, &p), SIMPLER_ENOENT);

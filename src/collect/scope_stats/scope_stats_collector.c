@@ -284,6 +284,28 @@ static int settle_file(struct simpler_scope_stats_collector *c, bool proven, con
     return rc;
 }
 
+/* ---- a run without a producer ---- */
+
+int simpler_scope_stats_collector_write_empty(const char *prefix, struct scope_stats_outcome *out)
+{
+    struct scope_stats_metadata metadata = {.fatal_known = true, .counts_known = true};
+    struct scope_stats_file file = {.fd = -1};
+
+    memset(out, 0, sizeof(*out));
+    out->counts_known = true;
+    int rc = simpler_scope_stats_file_init(&file);
+    if (rc == 0)
+        rc = simpler_scope_stats_file_open(&file, prefix);
+    if (rc == 0) {
+        simpler_scope_stats_file_flush(&file);
+        rc = simpler_scope_stats_file_close(&file, &metadata);
+    }
+    memcpy(out->path, file.path, sizeof(out->path));
+    simpler_scope_stats_file_fini(&file);
+    out->has_file = rc == 0;
+    return out->status = rc;
+}
+
 /* ---- a retained run ---- */
 
 /*

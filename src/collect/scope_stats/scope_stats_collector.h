@@ -70,6 +70,12 @@ int simpler_scope_stats_collector_admit(struct simpler_scope_stats_collector *co
 int simpler_scope_stats_collector_admit_retained(struct simpler_scope_stats_collector *collector,
                                                  uint32_t run_epoch, const char *prefix,
                                                  const struct scope_stats_capacities *capacities);
+/*
+ * The whole file of a run whose runtime has no producer: metadata alone, no capacity
+ * known.  Always fills @out; returns its status.
+ */
+int simpler_scope_stats_collector_write_empty(const char *prefix, struct scope_stats_outcome *out);
+
 /* After settle: the retained run, the caller's now; NULL when there is none to be written. */
 struct scope_stats_retained *
 simpler_scope_stats_collector_take(struct simpler_scope_stats_collector *collector);

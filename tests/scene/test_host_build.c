@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * SY-02, SS-01, SS-18: host_build_graph has no rings: sizes that are too small are found at
+ * once and the report names what would do; data of tensors; scope stats have no samples.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cm.h"
+#include "kit.h"
+#include "scope_file.h"
+
+static struct kit kit;
+static struct simpler_run_result result;
+
+static struct simpler_call_config host_build(void)
+{
+    struct simpler_call_config config = kit_config(2);
+    config.runtime = "host_build_graph";
+    return config;
+}
+
+/* ---- limits ---- */
+
+#define TASKS 100u
+
+static uint64_t cells[TASKS];
+static int orchestrated; /* submits of the last run that were accepted */
+
+/* Each with an output of 1 KiB and a view of its own, a third of them in scopes. */
+static void graph(struct simpler_orch *orch, void *user)
+{
+    struct simpler_tensor all = kit_tensor(cells, TASKS, SIMPLER_DTYPE_UINT64);
+    struct simpler_create_info info = kit_info(8, SIMPLER_DTYPE_FLOAT32);
+    struct simpler_task_args args;
+
+    (void)user;
+    orchestrated = 0;
+    for (uint32_t i = 0; i < TASKS; i++) {
+        struct simpler_tensor cell = kit_cell(&all, i);
+        bool scoped = i % 3 == 0 && simpler_orch_scope_begin(orch, SIMPLER_SCOPE_AUTO) == 0;
+        simpler_task_args_reset(&args);
+        simpler_task_args_add_inout(&args, &cell);
+        simpler_task_args_add_create(&args, &info);
+        orchestrated += kit_submit(orch, &args, kit_nop_kernel, NULL, NULL) == 0;
+        if (scoped)
+            (void)simpler_orch_scope_end(orch);
+    }
+}
+
+/* The number behind "remedy: KNOB = ". */
+static uint64_t advised(const char *knob)
+{
+    char text[64];
+
+    (void)snprintf(text, sizeof(text), "remedy: %s = ", knob);
+    const char *at = strstr(result.message, text);
+    if (at == NULL)
+        fail_msg("'%s' does not hold '%s'", result.message, text);
+    return strtoull(at + strlen(text), NULL, 10);
+}
+
+static void ends_with(const struct simpler_call_config *config, int code)
+{
+    assert_int_equal(kit_run(&kit, graph, NULL, config, &result), -code);
+    if (code == 0)
+        assert_int_equal(result.stats.tasks_run, TASKS);
+    else
+        assert_true(result.stats.tasks_run < TASKS);
+}
+
+static void a_size_that_is_too_small_is_named_with_what_would_do(void **state)
+{
+    (void)state;
+    struct simpler_call_config config = host_build();
+
+    struct simpler_call_config copy = config;
+    copy.runtime_env.ring_task_window[0] = 16;
+    ends_with(&copy, SIMPLER_CODE_FLOW_CONTROL_DEADLOCK);
+    assert_int_equal(advised("ring_task_window[0]"), 128);
+    copy.runtime_env.ring_task_window[0] = 128;
+    ends_with(&copy, 0);
+    copy.runtime_env.ring_task_window[0] = 64;
+    ends_with(&copy, SIMPLER_CODE_FLOW_CONTROL_DEADLOCK);
+
+    copy = config;
+    copy.runtime_env.ring_heap[0] = 4096;
+    ends_with(&copy, SIMPLER_CODE_HEAP_RING_DEADLOCK);
+    assert_non_null(strstr(result.message, "Graph Heap Exhausted"));
+    assert_int_equal(advised("ring_heap[0]"), TASKS * 1024);
+    copy.runtime_env.ring_heap[0] = TASKS * 1024;
+    ends_with(&copy, 0);
+    copy.runtime_env.ring_heap[0] = TASKS * 1024 - 1024;
+    ends_with(&copy, SIMPLER_CODE_HEAP_RING_DEADLOCK);
+
+    copy = config;
+    copy.runtime_env.tensormap = 20;
+    ends_with(&copy, SIMPLER_CODE_TENSORMAP_OVERFLOW);
+    assert_int_equal(advised("tensormap"), TASKS);
+    copy.runtime_env.tensormap = TASKS;
+    ends_with(&copy, 0);
+    copy.runtime_env.tensormap = TASKS - 1;
+    ends_with(&copy, SIMPLER_CODE_TENSORMAP_OVERFLOW);
+}
+
+/* Long kernels, and on threads: each task is a grain of its own. */
+static void wide(struct simpler_orch *orch, void *user)
+{
+    struct simpler_task_args args;
+
+    for (uint32_t i = 0; i < TASKS; i++) {
+        simpler_task_args_reset(&args);
+        (void)kit_submit_variant(orch, KIT_LONG, &args, kit_long_count_kernel, user, NULL);
+    }
+}
+
+static void a_full_ready_queue_is_code_104(void **state)
+{
+    (void)state;
+    struct simpler_call_config config = host_build();
+    _Atomic int count = 0;
+
+    config.exec = SIMPLER_EXEC_THREADS;
+    config.cluster_count = 1;
+    config.runtime_env.ready_queue = 8;
+    assert_int_equal(kit_run(&kit, wide, (void *)&count, &config, &result),
+                     -SIMPLER_CODE_READY_QUEUE_OVERFLOW);
+    assert_int_equal(result.sched_error_code, SIMPLER_CODE_READY_QUEUE_OVERFLOW);
+    assert_true(count < (int)TASKS);
+    config.runtime_env.ready_queue = advised("ready_queue");
+    assert_int_equal(config.runtime_env.ready_queue, TASKS);
+    count = 0;
+    assert_int_equal(kit_run(&kit, wide, (void *)&count, &config, &result), 0);
+    assert_int_equal(count, TASKS);
+}
+
+/* ---- data ---- */
+
+static float data[4] = {1, 2, 3, 4};
+
+static void data_before_any_task(struct simpler_orch *orch, void *user)
+{
+    struct simpler_tensor t = kit_tensor(data, 4, SIMPLER_DTYPE_FLOAT32);
+    struct simpler_task_args args;
+    uint32_t two = 2;
+    float value = 0;
+
+    (void)user;
+    KIT_EXPECT_EQUAL(simpler_orch_get_tensor_data(orch, &t, &two, &value), 0);
+    KIT_EXPECT(value == 3);
+    value = 7;
+    KIT_EXPECT_EQUAL(simpler_orch_set_tensor_data(orch, &t, &two, &value), 0);
+    simpler_task_args_reset(&args);
+    simpler_task_args_add_input(&args, &t);
+    (void)kit_submit(orch, &args, kit_nop_kernel, NULL, NULL);
+    /* A reader does not hinder a reader. */
+    KIT_EXPECT_EQUAL(simpler_orch_get_tensor_data(orch, &t, &two, &value), 0);
+}
+
+static void set_behind_a_reader(struct simpler_orch *orch, void *user)
+{
+    struct simpler_tensor t = kit_tensor(data, 4, SIMPLER_DTYPE_FLOAT32);
+    uint32_t two = 2;
+    float value = 9;
+
+    data_before_any_task(orch, user);
+    KIT_EXPECT(simpler_orch_set_tensor_data(orch, &t, &two, &value) != 0);
+}
+
+static void get_behind_a_writer(struct simpler_orch *orch, void *user)
+{
+    struct simpler_tensor t = kit_tensor(data, 4, SIMPLER_DTYPE_FLOAT32);
+    struct simpler_task_args args;
+    uint32_t two = 2;
+    float value;
+
+    (void)user;
+    simpler_task_args_reset(&args);
+    simpler_task_args_add_inout(&args, &t);
+    (void)kit_submit(orch, &args, kit_nop_kernel, NULL, NULL);
+    KIT_EXPECT(simpler_orch_get_tensor_data(orch, &t, &two, &value) != 0);
+}
+
+static void data_is_there_while_no_task_uses_it(void **state)
+{
+    (void)state;
+    for (uint32_t hazards = 1; hazards <= 2; hazards++) {
+        struct simpler_call_config config = host_build();
+        config.hazards = hazards;
+        assert_int_equal(kit_run(&kit, data_before_any_task, NULL, &config, &result), 0);
+        assert_true(data[2] == 7);
+        data[2] = 3;
+        assert_int_equal(kit_run(&kit, set_behind_a_reader, NULL, &config, &result),
+                         -SIMPLER_CODE_INVALID_ARGS);
+        assert_true(data[2] == 7);
+        assert_non_null(strstr(result.message, "set_tensor_data of a tensor that a submitted"));
+        data[2] = 3;
+        assert_int_equal(kit_run(&kit, get_behind_a_writer, NULL, &config, &result),
+                         -SIMPLER_CODE_INVALID_ARGS);
+        assert_non_null(strstr(result.message, "no task runs before the orchestration has ended"));
+    }
+}
+
+/* ---- scope stats ---- */
+
+static void scope_stats_are_metadata_alone(void **state)
+{
+    (void)state;
+    struct simpler_call_config config = host_build();
+    char prefix[128];
+
+    scope_file_make_prefix(prefix);
+    config.enable_scope_stats = 1;
+    config.output_prefix = prefix;
+    assert_int_equal(kit_run(&kit, graph, NULL, &config, &result), 0);
+    assert_int_equal(result.scope_stats.status, 0);
+    assert_int_equal(result.scope_stats.has_file, 1);
+    struct scope_file file = scope_file_read(prefix);
+    assert_int_equal(file.count, 0);
+    assert_non_null(strstr(file.metadata, "\"fatal\": false"));
+    assert_non_null(strstr(file.metadata, "\"dropped\": 0"));
+    assert_non_null(strstr(file.metadata, "\"total\": 0"));
+    uint32_t nulls = 0;
+    for (const char *at = file.metadata; (at = strstr(at, ": null")) != NULL; at++)
+        nulls++;
+    assert_int_equal(nulls, 4);
+    scope_file_free(&file);
+    scope_file_remove_prefix(prefix);
+}
+
+/* ---- tensor infos ---- */
+
+static void with_tensor_infos(struct simpler_orch *orch, void *user)
+{
+    struct simpler_tensor t = kit_tensor(data, 4, SIMPLER_DTYPE_FLOAT32);
+    struct simpler_tensor other = kit_tensor(data, 2, SIMPLER_DTYPE_FLOAT32);
+    struct simpler_create_info info = kit_info(6, SIMPLER_DTYPE_INT16);
+    struct simpler_tensor infos[2];
+    struct simpler_task_outputs out;
+    struct simpler_task_args args;
+
+    (void)user;
+    infos[0] = t;
+    KIT_EXPECT_EQUAL(simpler_tensor_init(&infos[1], NULL, SIMPLER_DIMS(6), SIMPLER_DTYPE_INT16), 0);
+    simpler_task_args_reset(&args);
+    simpler_task_args_add_input(&args, &t);
+    simpler_task_args_add_create(&args, &info);
+    kit_add_call(&args, kit_nop_kernel, NULL);
+    KIT_EXPECT_EQUAL(
+        simpler_orch_add_task_with_tensor_info(orch, SIMPLER_CORE_AIV, 2, &args, infos, 2, &out),
+        0);
+    KIT_EXPECT_EQUAL(simpler_orch_set_tensor_info_to_task(orch, out.id, infos, 2), 0);
+    KIT_EXPECT_EQUAL(simpler_orch_set_tensor_info_to_task(orch, out.id, infos, 1), 0);
+    /* A wrong one is said, and the task stays. */
+    infos[0] = other;
+    KIT_EXPECT_EQUAL(simpler_orch_set_tensor_info_to_task(orch, out.id, infos, 2), SIMPLER_EINVAL);
+    KIT_EXPECT_EQUAL(simpler_orch_set_tensor_info_to_task(orch, out.id, infos, 3), SIMPLER_EINVAL);
+    out.id.raw = 77;
+    KIT_EXPECT_EQUAL(simpler_orch_set_tensor_info_to_task(orch, out.id, infos, 1), SIMPLER_EINVAL);
+}
+
+/* AD-31 */
+static void tensor_infos_are_checked_and_never_required(void **state)
+{
+    (void)state;
+    struct simpler_call_config config = host_build();
+
+    assert_int_equal(kit_run(&kit, with_tensor_infos, NULL, &config, &result), 0);
+    assert_int_equal(result.stats.tasks_run, 1);
+}
+
+static int open_kit(void **state)
+{
+    (void)state;
+    kit_open(&kit);
+    return 0;
+}
+
+static int close_kit(void **state)
+{
+    (void)state;
+    kit_close(&kit);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_size_that_is_too_small_is_named_with_what_would_do),
+        cmocka_unit_test(a_full_ready_queue_is_code_104),
+        cmocka_unit_test(data_is_there_while_no_task_uses_it),
+        cmocka_unit_test(scope_stats_are_metadata_alone),
+        cmocka_unit_test(tensor_infos_are_checked_and_never_required),
+    };
+    return cmocka_run_group_tests(tests, open_kit, close_kit);
+}
