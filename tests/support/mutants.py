@@ -152,8 +152,8 @@ MUTANTS = [
         ("src/tmr/solo.c", "    orch->settled = false;\n", "    (void)orch;\n")]),
     ("failure-unrecorded", "the map does not learn of a task that failed as it passed", "dev", [
         ("src/tmr/submit.c",
-         "    find_producers(orch, q, id);\n    answer(orch, q, id);\n",
-         "    answer(orch, q, id);\n")]),
+         "    find_producers(orch, q, id);\n    simpler_submit_answer(orch, q, id);\n    simpler_scheduler",
+         "    simpler_submit_answer(orch, q, id);\n    simpler_scheduler")]),
     ("done-before-walk", "a slot may be reused while its list is walked", "dev", [
         ("src/tmr/scheduler.c",
          "    while (link != 0) {\n        /* The next link",
@@ -164,7 +164,7 @@ MUTANTS = [
          "    simpler_tensormap_lookup(orch->map, tensor, true, readers, &u.sink);",
          "    simpler_tensormap_lookup(orch->map, tensor, true, false, &u.sink);")]),
     ("padding-unfilled", "an initial value leaves recycled memory as it was", "dev", [
-        ("src/tmr/submit.c",
+        ("src/tmr/submit_slot.c",
          "        simpler_submit_fill_initial(block, bytes, info);",
          "        simpler_submit_fill_initial(block, 8, info);")]),
     ("cohort-in-parts", "a sync_start task is started with the blocks that fit", "dev", [
