@@ -17,6 +17,7 @@ void simpler_background_init(struct simpler_background *background)
     simpler_timed_wait_init(&background->changed);
     (void)pthread_cond_init(&background->work, NULL);
     background->stall_ns = STALL_NS;
+    background->wake_at = UINT64_MAX;
     background->ready = true;
 }
 
@@ -54,6 +55,22 @@ static void remember(struct simpler_background *background, int status)
         background->error = status;
 }
 
+/* Everybody looks anew and says again what it waits for. */
+static void wake_all(struct simpler_background *background)
+{
+    background->wake_at = UINT64_MAX;
+    (void)pthread_cond_broadcast(&background->changed);
+}
+
+/* Waits for @count done jobs, or to be woken; false: the deadline has passed. */
+static bool wait_done(struct simpler_background *background, uint64_t count,
+                      const struct simpler_deadline *deadline)
+{
+    if (count < background->wake_at)
+        background->wake_at = count;
+    return simpler_timed_wait(&background->changed, &background->lock, deadline);
+}
+
 /* Under the lock, which it gives up for the job. */
 static void do_first(struct simpler_background *background)
 {
@@ -68,7 +85,8 @@ static void do_first(struct simpler_background *background)
     remember(background, rc);
     background->done++;
     background->places--;
-    (void)pthread_cond_broadcast(&background->changed);
+    if (background->done >= background->wake_at)
+        wake_all(background);
 }
 
 static void *writer_main(void *argument)
@@ -104,22 +122,30 @@ int simpler_background_start(struct simpler_background *background)
 
 /* ---- places and jobs ---- */
 
+/* Until half of the places are free; SIMPLER_ETIMEDOUT: nothing is done any more. */
+static int wait_half(struct simpler_background *background)
+{
+    uint64_t before = background->done, enough = before + SIMPLER_BACKGROUND_PLACES / 2;
+    struct simpler_deadline deadline = simpler_timed_wait_deadline(background->stall_ns);
+
+    while (background->done < enough && background->places > SIMPLER_BACKGROUND_PLACES / 2) {
+        if (wait_done(background, enough, &deadline))
+            continue;
+        if (background->done == before)
+            return SIMPLER_ETIMEDOUT;
+        before = background->done;
+        deadline = simpler_timed_wait_deadline(background->stall_ns);
+    }
+    return 0;
+}
+
 int simpler_background_reserve(struct simpler_background *background)
 {
     int rc = 0;
 
     lock(background);
-    uint64_t done = background->done;
-    struct simpler_deadline deadline = simpler_timed_wait_deadline(background->stall_ns);
-    while (rc == 0 && background->places == SIMPLER_BACKGROUND_PLACES) {
-        if (!simpler_timed_wait(&background->changed, &background->lock, &deadline) &&
-            background->done == done)
-            rc = SIMPLER_ETIMEDOUT;
-        if (background->done == done)
-            continue;
-        done = background->done;
-        deadline = simpler_timed_wait_deadline(background->stall_ns);
-    }
+    while (rc == 0 && background->places == SIMPLER_BACKGROUND_PLACES)
+        rc = wait_half(background);
     if (rc == 0)
         background->places++;
     unlock(background);
@@ -130,7 +156,7 @@ void simpler_background_release(struct simpler_background *background)
 {
     lock(background);
     background->places--;
-    (void)pthread_cond_broadcast(&background->changed);
+    wake_all(background);
     unlock(background);
 }
 
@@ -174,7 +200,7 @@ int simpler_background_flush(struct simpler_background *background, uint64_t tim
     lock(background);
     uint64_t posted = background->posted;
     while (in_time && background->done < posted)
-        in_time = simpler_timed_wait(&background->changed, &background->lock, &deadline);
+        in_time = wait_done(background, posted, &deadline);
     int rc = background->done < posted ? SIMPLER_ETIMEDOUT : background->error;
     unlock(background);
     return rc;

@@ -7,7 +7,9 @@
  * which they were posted, and what is remembered of those that went wrong.
  *
  * A job needs a place before its run may start; there are SIMPLER_BACKGROUND_PLACES,
- * so that runs which are faster than the disk wait for it and memory stays flat.
+ * so that runs which are faster than the disk wait for it and memory stays flat.  Who finds
+ * none waits until half of them are free again: threads then change places by the
+ * hundred jobs and not by each.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -29,7 +31,8 @@ struct simpler_background {
     struct simpler_background_job *first, *last;
     uint32_t places; /* taken: jobs and reservations */
     uint64_t posted, done;
-    int error; /* the first, kept for good; 0 none */
+    uint64_t wake_at; /* the least number of done jobs that somebody waits for */
+    int error;        /* the first, kept for good; 0 none */
     pthread_t thread;
     bool running, stop;
     uint64_t stall_ns; /* a full house that does not move for this long is given up */
