@@ -80,7 +80,7 @@ void *simpler_collector_main(void *arg)
             continue;
         if (stop)
             return NULL;
-        uint32_t seen = simpler_event_prepare(&shard->staged);
+        uint32_t seen = simpler_event_prepare_rare(&shard->staged);
         if (should_stop(shard->session) || simpler_spsc_count(&shard->stage) != 0)
             simpler_event_cancel(&shard->staged);
         else

@@ -45,7 +45,7 @@ static void show_life(struct simpler_prof_session *session, struct simpler_prof_
 {
     beat(at);
     (void)flush(session, &at->head, sizeof(uint64_t));
-    simpler_event_notify(&at->space, 1);
+    simpler_event_notify_rare(&at->space, 1);
 }
 
 /* Puts @buffer into the free queue; false when the slot did not reach the device. */
@@ -146,7 +146,7 @@ static void take(struct simpler_prof_shard *shard, uint32_t lane,
     SIMPLER_ASSERT(staged);
     (void)staged;
     if (wake_collector)
-        simpler_event_notify(&shard->staged, 1);
+        simpler_event_notify_rare(&shard->staged, 1);
     (void)pay(shard, lane, entry->kind);
     simpler_replenish_ask(session, shard, entry->kind);
 }
@@ -276,23 +276,15 @@ static uint64_t rest_ns(struct simpler_prof_shard *shard)
 
 void simpler_drain_ring(struct simpler_prof_shard *shard)
 {
-    if (shard->session->transport->has_doorbell)
-        simpler_event_notify(shard->doorbell, 1);
-    else
-        simpler_event_notify_rare(shard->doorbell, 1);
-}
-
-/* A membarrier for each poll would disturb every CPU of the process. */
-static uint32_t prepare(const struct simpler_prof_shard *shard)
-{
-    return shard->session->transport->has_doorbell ? simpler_event_prepare(shard->doorbell)
-                                                   : simpler_event_prepare_rare(shard->doorbell);
+    simpler_event_notify_rare(shard->doorbell, 1);
 }
 
 /* True when it is worth while to look again and again: something was found, or it was rung. */
 static bool park(struct simpler_prof_shard *shard)
 {
-    uint32_t seen = prepare(shard);
+    /* Here and at every wait of the collection: notifies come once a buffer, and a membarrier
+     * a wait would disturb every CPU of the process. */
+    uint32_t seen = simpler_event_prepare_rare(shard->doorbell);
 
     if (should_stop(shard->session) || pass(shard)) {
         simpler_event_cancel(shard->doorbell);

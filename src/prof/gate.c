@@ -46,7 +46,7 @@ static uint64_t shorter(uint64_t a, uint64_t b)
 /* Announces the thread as one to wake; nothing where nobody can. */
 static uint32_t prepare(const struct simpler_gate *gate)
 {
-    return gate->header->has_events ? simpler_event_prepare(gate->event) : 0;
+    return gate->header->has_events ? simpler_event_prepare_rare(gate->event) : 0;
 }
 
 static void leave(const struct simpler_gate *gate)
@@ -74,7 +74,7 @@ static bool sleep_at(const struct simpler_gate *gate)
     bool open;
 
     /* What stands before us in the queue may have been published without a ring. */
-    simpler_event_notify(gate->doorbell, 1);
+    simpler_event_notify_rare(gate->doorbell, 1);
     for (;;) {
         uint32_t seen = prepare(gate);
         SIMPLER_TESTPOINT(GATE_BEFORE_LOOK);
@@ -90,7 +90,7 @@ static bool sleep_at(const struct simpler_gate *gate)
         if (waited >= slice) {
             /* Asks for a sign of life; the drain sleeps with a limit while it is set. */
             set_waiting(lane, true);
-            simpler_event_notify(gate->doorbell, 1);
+            simpler_event_notify_rare(gate->doorbell, 1);
         }
         rest(gate, seen, shorter(slice, backstop - waited) + 1);
     }

@@ -159,7 +159,7 @@ void simpler_replenish_help(struct simpler_prof_session *session, struct simpler
     }
     /* Whoever has the role may be past our buffer: the thread looks once more. */
     if (!helped || session->client->tick != NULL)
-        simpler_event_notify(&session->replenish_event, 1);
+        simpler_event_notify_rare(&session->replenish_event, 1);
 }
 
 void simpler_replenish_ask(struct simpler_prof_session *session, struct simpler_prof_shard *shard,
@@ -196,7 +196,7 @@ void *simpler_replenish_main(void *arg)
             continue;
         if (stop)
             return NULL;
-        uint32_t seen = simpler_event_prepare(&session->replenish_event);
+        uint32_t seen = simpler_event_prepare_rare(&session->replenish_event);
         if (should_stop(session) || simpler_replenish_pass(session) ||
             atomic_load_explicit(&session->ticks_wanted, memory_order_acquire) != ticks)
             simpler_event_cancel(&session->replenish_event);

@@ -460,5 +460,5 @@ void simpler_prof_session_wake(struct simpler_prof_session *session)
 {
     /* release: pairs with replenish's acquire; what the client did is before the tick. */
     atomic_fetch_add_explicit(&session->ticks_wanted, 1, memory_order_release);
-    simpler_event_notify(&session->replenish_event, 1);
+    simpler_event_notify_rare(&session->replenish_event, 1);
 }

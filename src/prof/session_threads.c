@@ -69,10 +69,10 @@ void simpler_session_stop(struct simpler_prof_session *session)
     }
     ask(&session->stop_collect);
     for (uint32_t s = 0; s < session->shard_count; s++) {
-        simpler_event_notify(&session->shards[s].staged, 1);
+        simpler_event_notify_rare(&session->shards[s].staged, 1);
         join(session->shards[s].collector, &session->shards[s].collector_running);
     }
     ask(&session->stop_replenish);
-    simpler_event_notify(&session->replenish_event, 1);
+    simpler_event_notify_rare(&session->replenish_event, 1);
     join(session->replenish, &session->replenish_running);
 }

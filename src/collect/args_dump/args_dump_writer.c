@@ -36,7 +36,7 @@ void simpler_args_dump_writer_give_up(struct args_dump_writer *writer, uint32_t 
     (void)simpler_prof_session_flush(writer->session, &at->completed_payloads, sizeof(uint64_t));
     (void)pthread_mutex_unlock(&writer->ack_lock);
     simpler_prof_session_beat(writer->session, lane);
-    simpler_event_notify(&at->acked, 1);
+    simpler_event_notify_rare(&at->acked, 1);
 }
 
 static void set_busy(struct args_dump_writer *writer, bool busy)
@@ -189,7 +189,7 @@ static void *writer_main(void *argument)
 
     while (!atomic_load_explicit(&writer->stop, memory_order_acquire)) {
         simpler_args_dump_writer_finish(writer);
-        uint32_t seen = simpler_event_prepare(&writer->wake);
+        uint32_t seen = simpler_event_prepare_rare(&writer->wake);
         if (!is_idle(writer) || atomic_load_explicit(&writer->stop, memory_order_acquire))
             simpler_event_cancel(&writer->wake);
         else
@@ -217,7 +217,7 @@ void simpler_args_dump_writer_unlock(struct args_dump_writer *writer, bool wake)
     if (wake && refused)
         simpler_args_dump_writer_finish(writer);
     else if (wake)
-        simpler_event_notify(&writer->wake, 1);
+        simpler_event_notify_rare(&writer->wake, 1);
 }
 
 static struct args_dump_job *add_job(struct args_dump_jobs *jobs)
