@@ -4,6 +4,7 @@
  * Runs that do not end by themselves: each ends within its budget, says what it
  * hung on, and leaves a device that is busy exactly as long as a thread is inside.
  */
+#include <dirent.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -677,6 +678,19 @@ static void spin_hot_graph(struct simpler_orch *orch, void *user)
     (void)submit_on(orch, 4, KIT_LONG, spin_hot, user);
 }
 
+/* Entries of a directory of /proc/self. */
+static int entries_of(const char *path)
+{
+    int n = 0;
+    DIR *directory = opendir(path);
+    assert_non_null(directory);
+    while (readdir(directory) != NULL)
+        n++;
+    (void)closedir(directory);
+    return n;
+}
+
+/* Whatever the runs came to, they leave no thread and no descriptor behind. */
 static void a_kernel_returns_at_the_timeout(void **state)
 {
     (void)state;
@@ -689,6 +703,7 @@ static void a_kernel_returns_at_the_timeout(void **state)
     kit_close(&kit);
     (void)setenv("SIMPLER_SCHEDULER_TIMEOUT_MS", "1", 1);
     open_worker();
+    int threads = 0, descriptors = 0;
     simpler_testpoint_reset_hits();
     chance.state = 77;
     atomic_store(&answers, 0);
@@ -706,7 +721,14 @@ static void a_kernel_returns_at_the_timeout(void **state)
         assert_int_equal(cells[4][0], atomic_load(&s.inside));
         assert_in_range(cells[4][0], rc == 0 ? 2 : 0, 2);
         assert_true(result.stats.tasks_run <= cells[4][0]);
+        if (i == 0) {
+            threads = entries_of("/proc/self/task");
+            descriptors = entries_of("/proc/self/fd");
+        }
     }
+    /* After a run that ended by itself the device's two threads stay. */
+    assert_in_range(entries_of("/proc/self/task"), threads - 2, threads + 2);
+    assert_int_equal(entries_of("/proc/self/fd"), descriptors);
     /* All of it happened: ends by itself, ends by the monitor, revoked, and asked in vain. */
     assert_true(ended[1] > 0);
     assert_true(atomic_load(&answers) > 0);
