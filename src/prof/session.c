@@ -432,6 +432,11 @@ int simpler_prof_session_quiesce(struct simpler_prof_session *session,
         accounting.known = false;
     /* relaxed: the collectors have nothing of this run any more. */
     atomic_store_explicit(&session->epoch, 0, memory_order_relaxed);
+    /* A buffer that a failed copy left behind may be collected late: this ends first. */
+    for (uint32_t s = 0; s < session->shard_count; s++) {
+        (void)pthread_mutex_lock(&session->shards[s].collect_lock);
+        (void)pthread_mutex_unlock(&session->shards[s].collect_lock);
+    }
     *out = accounting;
     return rc;
 }

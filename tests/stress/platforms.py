@@ -89,7 +89,8 @@ def run_scene(scene, words, runtime, platform, work):
     """What the run left: {"dump": ..., "scopes": ...}; None when it failed."""
     sizes = WHOLE.get(scene, []) if runtime != runtimes[0] else []
     r = subprocess.run([SIMPLER, "run", scene, *SHORT.get(scene, []), *sizes, *words, "-p", platform,
-                        "--runtime", runtime, "--aicpu-threads", "2", "--out", work],
+                        "--runtime", runtime, "--aicpu-threads", "2", "--clusters", "8",
+                        "--out", work],
                        capture_output=True, text=True)
     if r.returncode != 0:
         faults.append(f"{scene} {' '.join(words)} on {platform}, {runtime}: {r.returncode}: "

@@ -417,6 +417,10 @@ static int admit(struct simpler_args_dump_collector *c, uint32_t run_epoch, cons
         clear_place(c);
     c->block->dump_args_level = level;
     int rc = simpler_prof_session_flush(c->session, &c->block->dump_args_level, sizeof(uint64_t));
+    /* An acknowledgement whose copy failed would count for payloads of this run. */
+    for (uint32_t l = 0; rc == 0 && l < c->lane_count; l++)
+        rc = simpler_prof_session_flush(c->session, &c->block->lanes[l].completed_payloads,
+                                        sizeof(uint64_t));
     return rc != 0 ? rc : simpler_prof_session_admit(c->session, run_epoch);
 }
 
