@@ -26,6 +26,7 @@ SHORT = {
     "cholesky": ["--case", "small"],
     "fashion_mnist": ["--case", "small", "--param", "limit=104", "--param", "batch=26", "--param",
                       "hidden=65", "--param", "epochs=1", "--param", "accuracy=0"],
+    "block_reduction": ["--case", "default"],  # its other case is for cpu alone
 }
 # A host-built graph lies in its rings whole.
 WHOLE = {"fashion_mnist": ["--ring-heap", "67108864", "--ring-task-window", "4096", "--ring-dep-pool",
