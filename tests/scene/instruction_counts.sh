@@ -30,10 +30,12 @@ count() { # count SHAPE TASKS
 
 status=0
 while read -r shape pin; do
-    few=$(count "$shape" 10000)
-    many=$(count "$shape" 40000)
+    # How often a replayed graph is planned anew depends on the clock: it must not weigh.
+    case $shape in replay-*) times=50 ;; *) times=1 ;; esac
+    few=$(count "$shape" $((times * 10000)))
+    many=$(count "$shape" $((times * 40000)))
     [ -n "$few" ] && [ -n "$many" ] || { echo "no count for $shape"; exit 1; }
-    now=$(((many - few) / 30000))
+    now=$(((many - few) / (times * 30000)))
     echo "$shape: $now instructions a task, pinned at $pin"
     if [ $((now * 100)) -gt $((pin * 104)) ]; then
         echo "FAILED: $shape costs more than its pin"
