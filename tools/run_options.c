@@ -66,8 +66,10 @@ const char simpler_run_options_help[] =
     "ring_task_window[1] = 32 is --ring-task-window 32, or with 0 for the rings that are\n"
     "to stay as they are, --ring-task-window 0,32,0,0.\n"
     "An edge is counted only if the task that is waited for was not done yet.\n"
+    "A run without progress for $SIMPLER_SCHEDULER_TIMEOUT_MS (20000) ends as hung.\n"
     "Exit status: 0 all passed, 1 something failed, 2 bad usage, 3 results right but\n"
-    "a diagnostic is missing or incomplete.  SIGINT cancels the run, a second one kills.\n";
+    "a diagnostic is missing or incomplete.  SIGINT cancels the run, a second one kills.\n"
+    "SIGUSR1 shows what runs.  host_build_graph has neither hang report nor SIGUSR1.\n";
 
 typedef bool (*apply_fn)(struct simpler_run_options *o, const char *value, char *why);
 

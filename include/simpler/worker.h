@@ -328,7 +328,8 @@ SIMPLER_API int simpler_worker_flush_diagnostics(struct simpler_worker *worker,
 
 /**
  * Writes to the log what the current run is doing: the kernels that run, the oldest
- * unfinished task.  The run goes on.  Also from a signal handler.
+ * unfinished task.  The run goes on.  Also from a signal handler.  Nothing is written for
+ * a NULL worker, without a run, or for a run of host_build_graph.
  */
 SIMPLER_API void simpler_worker_report(struct simpler_worker *worker);
 
