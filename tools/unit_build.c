@@ -90,7 +90,7 @@ static void make_command(struct words *w, const struct simpler_unit *unit)
                                         "-DSIMPLER_VIA_TABLE=1",
                                         "-D__gm__=",
                                         "-D__aicore__=",
-                                        "-DSIMPLER_DFX=" TEXT_OF(SIMPLER_DFX)};
+                                        TEXT_OF(-DSIMPLER_DFX = SIMPLER_DFX)};
 
     memset(w, 0, offsetof(struct words, text));
     w->used = 0;

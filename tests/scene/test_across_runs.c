@@ -200,7 +200,7 @@ static void check_dump(const char *run_name, const struct chain *chain, uint32_t
                    level, records);
     assert_non_null(strstr(text, expected));
     assert_non_null(strstr(text, "\"dropped_records\": 0,"));
-    assert_string_equal(text + bytes - 6, "\n  ]\n}\n" + 1);
+    assert_string_equal(text + bytes - 6, "  ]\n}\n");
     free(text);
     int64_t *data = (int64_t *)(void *)read_all(run_name, "args.bin", &bytes);
     assert_non_null(data);

@@ -98,15 +98,6 @@ static int run(struct kit *kit, int32_t *cells, uint32_t threads, uint32_t exec,
     return kit_run(kit, graph, cells, &config, &dump_result);
 }
 
-static uint32_t kernels_of_a_run(void)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < TASKS; i++)
-        n += (uint32_t)forms[i % FORMS].blocks * forms[i % FORMS].lanes;
-    return n;
-}
-
 static void outputs_are_what_the_last_kernel_left(void **state)
 {
     static int32_t cells[DUMP_CELLS];
@@ -130,6 +121,15 @@ static void outputs_are_what_the_last_kernel_left(void **state)
 }
 
 #if defined(SIMPLER_DEBUG)
+static uint32_t kernels_of_a_run(void)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < TASKS; i++)
+        n += (uint32_t)forms[i % FORMS].blocks * forms[i % FORMS].lanes;
+    return n;
+}
+
 static uint64_t barriers_of(struct kit *kit, uint32_t exec, uint32_t level)
 {
     static int32_t cells[DUMP_CELLS];

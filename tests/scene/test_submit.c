@@ -239,7 +239,8 @@ static void progress_is_told(void **state)
     /* A run that is shorter than the interval: the end alone. */
     config.progress_interval_ns = 0;
     told = (struct told){0};
-    assert_int_equal(kit_run(&kit, count_graph, &(_Atomic int){0}, &config, NULL), 0);
+    _Atomic int count = 0;
+    assert_int_equal(kit_run(&kit, count_graph, &count, &config, NULL), 0);
     assert_int_equal(told.calls, 1);
     assert_int_equal(told.last, 3);
     kit_close(&kit);
