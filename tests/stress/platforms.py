@@ -102,6 +102,13 @@ def run_scene(scene, words, runtime, platform, work):
         left["dump"] = read_dump(found)
     for found in glob.glob(os.path.join(work, "*", "scope_stats", "scope_stats.jsonl")):
         left["scopes"] = read_scopes(found)
+        # Scopes are of the first runtime alone; of the other there is the metadata.
+        if (runtime == runtimes[0]) != bool(left["scopes"]["entries"]):
+            faults.append(f"{found} on {platform}, {runtime}: "
+                          f"{len(left['scopes']['entries'])} boundaries")
+    if ("--enable-scope-stats" in words) != ("scopes" in left):
+        faults.append(f"{scene} {' '.join(words)} on {platform}, {runtime}: scope stats asked for "
+                      "and not there, or the other way round")
     return left
 
 
@@ -187,10 +194,8 @@ if not os.path.exists(os.path.join(os.environ.get("FASHION_MNIST_DIR",
     scenes = [s for s in scenes if s != "fashion_mnist"]
 for scene in scenes:
     for runtime in runtimes:
-        for name, words in DIAGNOSTICS.items():
-            # Scope stats are of rings, which the first runtime has.
-            if runtime == runtimes[0] or "--enable-scope-stats" not in words:
-                scene_row(scene, name, runtime, platforms)
+        for name in DIAGNOSTICS:
+            scene_row(scene, name, runtime, platforms)
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     list(pool.map(lambda program: body_row(program, platforms),
                   [program for program, alone in bodies() if not alone]))
@@ -198,7 +203,7 @@ for program, alone in bodies():
     if alone:
         body_row(program, platforms)
 print_matrix(platforms)
-if len(platforms) < 3 or not scenes or len(rows) < 6 * len(scenes) + 10:
+if len(platforms) < 3 or not scenes or len(rows) < 6 * len(runtimes) * len(scenes) + 10:
     faults.append("the matrix is not whole")
 for fault in faults:
     print("FAILED:", fault)

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Scope stats on host_build_graph: accepted, a file with its metadata line alone for
+# every round, whatever else is asked for, and the run's own exit status.
+set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+fail() {
+    echo "FAILED: $1"
+    failed=1
+}
+
+# run FILES STATUS WORD...: so many files, each metadata alone
+run() {
+    local files=$1 want=$2
+    shift 2
+    rm -rf "$work/out"
+    "$SIMPLER" run vector_example --runtime host_build_graph --enable-scope-stats "$@" \
+        --out "$work/out" >"$work/text" 2>&1
+    local rc=$?
+    [ "$rc" -eq "$want" ] || { cat "$work/text"; fail "$*: exit status $rc, not $want"; }
+    grep -q MISSING "$work/text" && { cat "$work/text"; fail "$*: a file is missing"; }
+    find "$work/out" -name scope_stats.jsonl >"$work/found"
+    [ "$(wc -l <"$work/found")" -eq "$files" ] ||
+        fail "$*: $(wc -l <"$work/found") files, not $files"
+    while read -r file; do
+        [ "$(wc -l <"$file")" -eq 1 ] || fail "$*: $file has more than a line"
+        grep -q '"fatal": false, "dropped": 0, "total": 0,' "$file" || fail "$*: $(head -1 "$file")"
+    done <"$work/found"
+}
+
+for platform in cpu a2a3sim a5sim; do
+    run 1 0 -p $platform
+    run 1 0 -p $platform --collect-across-runs
+    run 3 0 -p $platform --rounds 3
+    run 3 0 -p $platform --rounds 3 --collect-across-runs
+    run 1 0 -p $platform --dump-args 2
+done
+exit $failed
