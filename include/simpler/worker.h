@@ -342,9 +342,10 @@ SIMPLER_API void simpler_worker_cancel(struct simpler_worker *worker);
 
 /**
  * Handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT, for the whole process: one line
- * on standard error says which kernel of which task crashed, and where it was submitted;
- * then the signal goes to whoever had it before.  Without this call the library
- * installs none.  Before the first run, so that its threads have alternate stacks.
+ * on standard error says which kernel of which task crashed, and where it was submitted
+ * (of a run of host_build_graph it names the signal alone); then the signal goes to whoever had it
+ * before.  Without this call the library installs none.  Before the first run, so that its threads
+ * have alternate stacks.
  *
  * @retval SIMPLER_ENOSYS  they cannot be set
  */

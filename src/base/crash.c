@@ -93,7 +93,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
     if (thread_describe != NULL)
         thread_describe(&text, thread_user);
     else
-        simpler_crash_add(&text, " outside the device's threads");
+        simpler_crash_add(&text, " in a thread of which no kernel is known");
     write_line(&text);
     (void)sigaction(number, &before[s], NULL);
     /* A fault comes again by itself, with its address; what was sent is sent again. */

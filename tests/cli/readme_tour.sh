@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The README's section "A first scene": its C text is built and run by its own commands.
-# Every command of the section "Five minutes" ends with status 0.
+# Every command of the section "Five minutes" ends with status 0.  The scene of docs/porting.md runs.
 set -u
 fail() { echo "FAILED: $*"; exit 1; }
 
@@ -10,6 +10,7 @@ trap 'rm -rf "$work"' EXIT
 ln -s "$SOURCE_DIR/include" "$work/include"
 ln -s "$SOURCE_DIR/tests" "$work/tests"
 ln -s "$(dirname "$SIMPLER")" "$work/build"
+mkdir "$work/ported"
 cd "$work" || exit 1
 
 # block LANGUAGE: the first fenced block of that language in the section.
@@ -47,6 +48,16 @@ while IFS= read -r command; do
     [[ $command != *tests/corpus* ]] || /usr/bin/python3 -c 'import numpy' 2>/dev/null || continue
     output=$(eval "$command" 2>&1) || fail "$command: $output"
 done <tour
+# The C++ scene of docs/porting.md, as it is printed there.
+awk '/^```(json|cpp|python)$/ {copy = 1; name = $0 == "```json" ? "scene.json" : ""; next}
+    /^```$/ {copy = 0}
+    copy && name == "" {name = $2; next}
+    copy {print >("ported/" name)}' "$SOURCE_DIR/docs/porting.md"
+if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+    output=$(build/simpler run ported 2>&1) || fail "the scene of docs/porting.md: $output"
+    grep -q 'golden right: 32 elements' <<<"$output" || fail "the scene of docs/porting.md: $output"
+fi
+
 page=$(sed -n 's/.*and a page, `\(.*\)`\.$/\1/p' "$SOURCE_DIR/README.md")
 [ ! -e build/scenes/fashion_mnist.so ] || [ -s outputs/fashion_mnist_small_*/scope_stats/"$page" ] ||
     fail "the page '$page' that the README promises is not there"

@@ -443,6 +443,12 @@ static void a_cohort_of_48_blocks_waits_for_itself(void **state)
     }
 }
 
+static bool is_built_on_host(void)
+{
+    const char *runtime = kit_config(2).runtime;
+    return runtime != NULL && strcmp(runtime, "host_build_graph") == 0;
+}
+
 /* One core is taken: no block starts before it is free, and then all do. */
 static void start_behind_a_gate(struct simpler_orch *orch, void *user)
 {
@@ -463,6 +469,9 @@ static void start_behind_a_gate(struct simpler_orch *orch, void *user)
 static void a_cohort_is_started_as_a_whole(void **state)
 {
     (void)state;
+    /* There the orchestration ends before a kernel runs, so it cannot wait for one. */
+    if (is_built_on_host())
+        skip();
     for (uint32_t exec = 0; exec < 2; exec++) {
         struct simpler_call_config config = kit_config(2);
         struct kit_gate gate = {0};
