@@ -35,6 +35,7 @@ for group in "$@"; do
     test)
         want header cmocka.h libcmocka-dev
         want file /usr/bin/python3 python3
+        want module numpy python3-numpy
         ;;
     demo)
         want header zlib.h zlib1g-dev
