@@ -88,9 +88,9 @@ static inline int32_t simpler_kernel_sub_block_id(const int64_t *args)
 /*
  * Waiting for each other.  The kernels of one block of a mixed task, and all kernels of a
  * sync_start task, are resident: each runs on a core of its own, at the same time.  Only
- * they may wait; a call elsewhere returns -REQUIRE_SYNC_START_INVALID at once, and the run
- * fails with code 7.  What a kernel has written before it arrives or sets a flag is seen by
- * those that pass the barrier or take the flag.
+ * they may wait; a call elsewhere (also with args that are NULL) returns
+ * -REQUIRE_SYNC_START_INVALID at once, and the run fails with code 7.  What a kernel has written
+ * before it arrives or sets a flag is seen by those that pass the barrier or take the flag.
  *
  * A wait that can never end returns SIMPLER_EKERNEL: a kernel that must arrive has returned.
  * When the run is stopped it returns the run's status.  The kernel should return then.
@@ -132,7 +132,8 @@ enum simpler_async_type {
     SIMPLER_ASYNC_EVENT = 2    /**< the counter is not 0 */
 };
 
-/** A 32-bit counter that anybody raises: another kernel, a thread of the host. */
+/** A 32-bit counter that anybody raises: another kernel, a thread of the host.  One that is NULL
+ * is not raised (the log says so) and reads 0. */
 struct simpler_async_counter {
     uint32_t value; /**< by the functions below alone */
 };

@@ -10,6 +10,9 @@
  * After a fatal error (code 1 to 11, a cancel, a deadline) every call answers
  * with the run's status at once and does nothing; the orchestration should
  * return, but need not look.
+ *
+ * Without an orchestrator (orch is NULL) a call does nothing but log: it answers
+ * SIMPLER_EINVAL, simpler_orch_is_fatal true, a count 0.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -149,7 +152,10 @@ SIMPLER_API int simpler_orch_set_tensor_info_to_task(struct simpler_orch *orch,
                                                      const struct simpler_tensor *info,
                                                      uint32_t count);
 
-/** A submit to a core of @core_type (enum simpler_core_type) with such a comparison before it. */
+/**
+ * A submit to a core of @core_type (enum simpler_core_type) with such a comparison before it.
+ * Another core type is -INVALID_ARGS.
+ */
 #define simpler_orch_add_task_with_tensor_info(orch, core_type, func_id, args, info, count, out) \
     simpler_orch_add_task_with_tensor_info_at(orch, core_type, func_id, args, info, count, out,  \
                                               __FILE__, __LINE__)

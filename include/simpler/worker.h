@@ -169,7 +169,7 @@ struct simpler_run_result {
  * Open a worker and its device; threads are started at the first run.
  *
  * @param config  NULL for the defaults; strings are copied
- * @param out     the worker, owned by the caller until simpler_worker_close
+ * @param out     the worker, owned by the caller until simpler_worker_close; NULL on failure
  * @retval SIMPLER_EINVAL   out is NULL, the device id is none of the platform's, sizes of
  *                          the dump that make an arena of more than 2^44 bytes, no such
  *                          level, collect_across_runs at level 2

@@ -284,8 +284,8 @@ static int check(struct simpler_hbg_orch *orch, struct request *q)
         return invalid(orch, q, "the arguments are NULL", 0);
     if (q->args->error != SIMPLER_ARGS_OK)
         return invalid(orch, q, simpler_task_args_error_text(q->args->error), q->args->error_arg);
-    if (q->args->tensor_count > SIMPLER_MAX_TENSORS || q->args->scalar_count > SIMPLER_MAX_SCALARS)
-        return invalid(orch, q, "the argument object was not initialised", 0);
+    if (!simpler_submit_counts_fit(q->args))
+        return invalid(orch, q, SIMPLER_SUBMIT_NOT_RESET, 0);
     int status = check_kernel(orch, q);
     if (status == 0 && q->shape == SHAPE_LAUNCH)
         status = check_launch(orch, q);

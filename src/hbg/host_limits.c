@@ -125,7 +125,8 @@ static bool is_new_to_map(struct simpler_hbg_orch *orch, const struct simpler_ta
 
 void simpler_hbg_count_submit(struct simpler_hbg_orch *orch, const struct simpler_task_args *args)
 {
-    if (!orch->counting || args == NULL || args->error != SIMPLER_ARGS_OK)
+    if (!orch->counting || args == NULL || args->error != SIMPLER_ARGS_OK ||
+        !simpler_submit_counts_fit(args))
         return;
     orch->needed_tasks++;
     for (uint32_t i = 0; i < args->tensor_count; i++) {

@@ -141,6 +141,8 @@ static int check(struct simpler_hbg_orch *orch, simpler_graph_fn fn,
         return refuse(orch, at, "function, arguments or configuration are NULL");
     if (args->error != SIMPLER_ARGS_OK)
         return refuse(orch, at, simpler_task_args_error_text(args->error));
+    if (!simpler_submit_counts_fit(args))
+        return refuse(orch, at, SIMPLER_SUBMIT_NOT_RESET);
     if (orch->recording != NULL)
         return refuse(orch, at, "a graph cannot be called while another is recorded");
     if (args->dependency_count != 0)

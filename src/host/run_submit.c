@@ -137,6 +137,7 @@ int simpler_worker_submit(struct simpler_worker *worker, uint32_t handle,
         SIMPLER_ERROR("submit: %s is NULL", worker == NULL ? "worker" : "out");
         return SIMPLER_EINVAL;
     }
+    *out = NULL;
     struct submitted *s = simpler_alloc_zeroed(1, sizeof(*s));
     if (s == NULL) {
         SIMPLER_ERROR("submit: out of memory");
@@ -178,8 +179,12 @@ int simpler_run_poll(struct simpler_run *run)
 int simpler_run_get_result(struct simpler_run *run, uint64_t timeout_ns,
                            struct simpler_run_result *out)
 {
-    if (!is_given("get_result", run) || out == NULL)
+    if (!is_given("get_result", run))
         return SIMPLER_EINVAL;
+    if (out == NULL) {
+        SIMPLER_ERROR("get_result: out is NULL");
+        return SIMPLER_EINVAL;
+    }
     int rc = simpler_run_wait(run, timeout_ns);
     if (rc == 0)
         *out = *run->result;

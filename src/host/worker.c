@@ -119,6 +119,7 @@ int simpler_worker_open(const struct simpler_worker_config *config, struct simpl
         SIMPLER_ERROR("open: out is NULL");
         return SIMPLER_EINVAL;
     }
+    *out = NULL;
     config = config != NULL ? config : &defaults;
     int rc = find_platform(config, &platform);
     if (rc == 0)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/clock.h"
+#include "base/logger.h"
 #include "base/testpoint.h"
 
 /* A parked member looks at the run's stop word this often. */
@@ -128,8 +129,11 @@ static int arrive(const struct simpler_member *member, struct simpler_group *gro
     return 0;
 }
 
+/* NULL: the caller may wait for nobody, or it is no kernel at all. */
 static struct simpler_member *member_of(const int64_t *args)
 {
+    if (args == NULL || args[SIMPLER_KERNEL_LOCAL_CONTEXT] == 0)
+        return NULL;
     const struct simpler_local_context *local =
         (const struct simpler_local_context *)(uintptr_t)args[SIMPLER_KERNEL_LOCAL_CONTEXT];
     return local->member;
@@ -197,11 +201,15 @@ int simpler_kernel_defer(const int64_t *args, const struct simpler_async_conditi
 
 void simpler_async_counter_add(struct simpler_async_counter *counter, uint32_t n)
 {
+    if (counter == NULL) {
+        SIMPLER_ERROR("async_counter_add: the counter is NULL");
+        return;
+    }
     /* Release: pairs with the acquire load of whoever looks at the condition. */
     (void)__atomic_fetch_add(&counter->value, n, __ATOMIC_RELEASE);
 }
 
 uint32_t simpler_async_counter_get(const struct simpler_async_counter *counter)
 {
-    return __atomic_load_n(&counter->value, __ATOMIC_ACQUIRE);
+    return counter == NULL ? 0 : __atomic_load_n(&counter->value, __ATOMIC_ACQUIRE);
 }

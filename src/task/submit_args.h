@@ -13,6 +13,13 @@
 /* An OUTPUT takes a multiple of this of the heap. */
 #define SIMPLER_OUTPUT_UNIT 1024u
 
+/* False: the object was never reset, and its arrays cannot be walked. */
+static inline bool simpler_submit_counts_fit(const struct simpler_task_args *args)
+{
+    return args->tensor_count <= SIMPLER_MAX_TENSORS && args->scalar_count <= SIMPLER_MAX_SCALARS;
+}
+#define SIMPLER_SUBMIT_NOT_RESET "the argument object was not initialised"
+
 /* Bytes of one OUTPUT in its packed block; false when the create-info is invalid. */
 static inline bool simpler_submit_output_bytes(const struct simpler_create_info *info,
                                                uint64_t *bytes)

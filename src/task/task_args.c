@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/logger.h"
+
 #define TEXT_OF_(n) #n
 #define TEXT_OF(n)  TEXT_OF_(n)
 
@@ -42,10 +44,18 @@ static const char *const error_texts[] = {
 _Static_assert(sizeof(error_texts) / sizeof(error_texts[0]) == SIMPLER_ARGS_ERROR_NUM,
                "each error has a text");
 
+/* An object that is not there can record no error. */
+static bool is_given(const struct simpler_task_args *args)
+{
+    if (args == NULL)
+        SIMPLER_ERROR("task arguments: args is NULL");
+    return args != NULL;
+}
+
 /* Whether @n more scalars from @values may be added; records the error if not. */
 static bool may_add(struct simpler_task_args *args, const void *values, uint32_t n)
 {
-    if (args->error != SIMPLER_ARGS_OK || n == 0)
+    if (!is_given(args) || args->error != SIMPLER_ARGS_OK || n == 0)
         return false;
     if (values == NULL) {
         simpler_task_args_set_error(args, SIMPLER_ARGS_NULL,
@@ -107,6 +117,8 @@ void simpler_task_args_copy_scalars(struct simpler_task_args *args,
                                     const struct simpler_task_args *from, uint32_t offset,
                                     uint32_t n)
 {
+    if (!is_given(args))
+        return;
     /* An object that was never reset may count anything. */
     if (args->error == SIMPLER_ARGS_OK && from != NULL &&
         (from->scalar_count > SIMPLER_MAX_SCALARS || offset > from->scalar_count ||
@@ -138,6 +150,8 @@ static void set_dependencies(struct simpler_task_args *args, const struct simple
 void simpler_task_args_set_dependencies(struct simpler_task_args *args,
                                         const struct simpler_task_id *ids, uint32_t count)
 {
+    if (!is_given(args))
+        return;
     if (count != 0 && ids == NULL)
         simpler_task_args_set_error(args, SIMPLER_ARGS_NULL, 0);
     set_dependencies(args, ids, NULL, count);
@@ -147,6 +161,8 @@ void simpler_task_args_set_dependencies_with_kinds(struct simpler_task_args *arg
                                                    const struct simpler_task_id *ids,
                                                    const uint8_t *kinds, uint32_t count)
 {
+    if (!is_given(args))
+        return;
     if (count != 0 && (ids == NULL || kinds == NULL))
         simpler_task_args_set_error(args, SIMPLER_ARGS_NULL, 0);
     set_dependencies(args, ids, kinds, count);
@@ -196,6 +212,8 @@ static bool select_argument(struct simpler_task_args *args, const void *address)
 void simpler_task_args_dump_list(struct simpler_task_args *args, const void *const *addresses,
                                  size_t count)
 {
+    if (!is_given(args))
+        return;
     for (size_t i = 0; i < count && args->error == SIMPLER_ARGS_OK; i++) {
         if (addresses == NULL || addresses[i] == NULL)
             simpler_task_args_set_error(args, SIMPLER_ARGS_DUMP_NULL, (uint32_t)i);
@@ -206,10 +224,9 @@ void simpler_task_args_dump_list(struct simpler_task_args *args, const void *con
 
 void simpler_task_args_dump_all(struct simpler_task_args *args)
 {
-    uint32_t count = args->tensor_count + args->scalar_count;
-
-    if (args->error != SIMPLER_ARGS_OK)
+    if (!is_given(args) || args->error != SIMPLER_ARGS_OK)
         return;
+    uint32_t count = args->tensor_count + args->scalar_count;
     if (count == 0)
         simpler_task_args_set_error(args, SIMPLER_ARGS_DUMP_NOTHING, 0);
     else

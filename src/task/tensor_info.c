@@ -36,6 +36,10 @@ static int compare(const struct simpler_tensor *info, const struct simpler_tenso
 int simpler_orch_set_tensor_info_to_task(struct simpler_orch *orch, struct simpler_task_id task,
                                          const struct simpler_tensor *info, uint32_t count)
 {
+    if (orch == NULL) {
+        SIMPLER_ERROR("set_tensor_info_to_task: orch is NULL");
+        return SIMPLER_EINVAL;
+    }
     const struct simpler_orch_ops *ops = ((struct simpler_orch_head *)(void *)orch)->ops;
     int rc = info == NULL && count != 0 ? SIMPLER_EINVAL : 0;
 
@@ -77,9 +81,15 @@ int simpler_orch_add_task_with_tensor_info_at(struct simpler_orch *orch, uint32_
                                               struct simpler_task_outputs *out, const char *file,
                                               int line)
 {
-    const struct simpler_orch_ops *ops = ((struct simpler_orch_head *)(void *)orch)->ops;
-
-    check_args(args, info, count);
-    return core_type == SIMPLER_CORE_AIC ? ops->submit_aic(orch, func_id, args, out, file, line)
-                                         : ops->submit_aiv(orch, func_id, args, out, file, line);
+    if (orch != NULL && core_type > SIMPLER_CORE_AIV)
+        simpler_orch_report_fatal(orch, SIMPLER_CODE_INVALID_ARGS,
+                                  "add_task_with_tensor_info at %s:%d: core type %" PRIu32
+                                  " is none of AIC (0), AIV (1)",
+                                  file == NULL ? "(unknown)" : file, line, core_type);
+    else if (orch != NULL)
+        check_args(args, info, count);
+    /* After a fatal error a submit answers with it and empties @out. */
+    return core_type == SIMPLER_CORE_AIC
+               ? simpler_orch_submit_aic_at(orch, func_id, args, out, file, line)
+               : simpler_orch_submit_aiv_at(orch, func_id, args, out, file, line);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A graph here is its function, called: each task is ordered by its own tensors. */
 #include "simpler/task.h"
+#include "task/submit_args.h"
 #include "tmr/engine.h"
 #include "tmr/fatal.h"
 #include "tmr/orch_functions.h"
@@ -24,6 +25,8 @@ int simpler_tmr_submit_graph(struct simpler_orch *orch, simpler_graph_fn fn,
         return refuse(orch, file, line, "function, arguments or configuration are NULL");
     if (args->error != SIMPLER_ARGS_OK)
         return refuse(orch, file, line, simpler_task_args_error_text(args->error));
+    if (!simpler_submit_counts_fit(args))
+        return refuse(orch, file, line, SIMPLER_SUBMIT_NOT_RESET);
     if (args->dependency_count != 0)
         return refuse(
             orch, file, line,

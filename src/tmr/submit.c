@@ -33,7 +33,8 @@ SIMPLER_COLD static int refuse(struct simpler_orch *orch, struct simpler_submit_
                                int status)
 {
     /* First: a tensor of the arguments may lie in @out. */
-    if (orch->counting && q->args != NULL && q->args->error == SIMPLER_ARGS_OK)
+    if (orch->counting && q->args != NULL && q->args->error == SIMPLER_ARGS_OK &&
+        simpler_submit_counts_fit(q->args))
         simpler_fatal_count_submit(orch, q->args);
     if (q->out != NULL) {
         q->out->id.raw = SIMPLER_TASK_ID_NONE;

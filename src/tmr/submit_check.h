@@ -103,10 +103,8 @@ SIMPLER_INLINE int simpler_submit_check_data(struct simpler_orch *orch,
 {
     int status = 0;
 
-    if (SIMPLER_UNLIKELY(q->args->tensor_count > SIMPLER_MAX_TENSORS ||
-                         q->args->scalar_count > SIMPLER_MAX_SCALARS))
-        return simpler_submit_invalid(orch, simpler_submit_site_of(q),
-                                      "the argument object was not initialised", 0);
+    if (SIMPLER_UNLIKELY(!simpler_submit_counts_fit(q->args)))
+        return simpler_submit_invalid(orch, simpler_submit_site_of(q), SIMPLER_SUBMIT_NOT_RESET, 0);
     if (q->args->tensor_count != 0)
         status = simpler_submit_check_tensors(orch, q);
     if (SIMPLER_LIKELY(status == 0) && q->args->dependency_count != 0)

@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runtimes: all
+ * Every function of include/simpler with what a hostile caller gives: NULL where a pointer is
+ * needed, arguments that were never initialised, numbers that mean nothing, the wrong order.
+ * Each answers as its header says and a run that follows is right.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cm.h"
+#include "kit.h"
+#include "simpler/info.h"
+#include "simpler/log.h"
+#include "simpler/ops.h"
+
+static char lines[4096]; /* what was logged since the last look */
+
+static void keep_line(void *user, int level, const char *line)
+{
+    size_t used = strlen(lines);
+
+    (void)user;
+    (void)level;
+    (void)snprintf(lines + used, sizeof(lines) - used, "%s\n", line);
+}
+
+static int listen_to_log(void **state)
+{
+    (void)state;
+    simpler_log_set_callback(keep_line, NULL);
+    return 0;
+}
+
+static int hear_nothing(void **state)
+{
+    (void)state;
+    simpler_log_set_callback(NULL, NULL);
+    return 0;
+}
+
+/* @status is EINVAL, and the log names the call and what is NULL. */
+static void is_said(int status, const char *call, const char *what)
+{
+    assert_int_equal(status, SIMPLER_EINVAL);
+    assert_non_null(strstr(lines, call));
+    assert_non_null(strstr(lines, what));
+    lines[0] = '\0';
+}
+
+/* ---- orch.h without an orchestrator ---- */
+
+static void a_submit_without_orch_is_refused(void **state)
+{
+    struct simpler_mixed_kernels kernels = {0, 1, -1};
+    struct simpler_create_info info = kit_info(4, SIMPLER_DTYPE_INT32);
+    struct simpler_task_args args;
+    struct simpler_task_outputs out;
+    const char *orch = "orch is NULL";
+
+    (void)state;
+    simpler_task_args_reset(&args);
+    struct simpler_task_args *given[] = {&args, NULL};
+    for (int i = 0; i < 4; i++) {
+        struct simpler_task_outputs *to = i < 2 ? &out : NULL;
+        struct simpler_task_args *a = given[i % 2];
+        memset(&out, 7, sizeof(out));
+        is_said(simpler_orch_submit_aic(NULL, 0, a, to), "submit_aic", orch);
+        is_said(simpler_orch_submit_aiv(NULL, 0, a, to), "submit_aiv", orch);
+        is_said(simpler_orch_submit_dummy(NULL, a, to), "submit_dummy", orch);
+        is_said(simpler_orch_submit_mixed(NULL, &kernels, a, to), "submit_mixed", orch);
+        is_said(simpler_orch_submit_mixed(NULL, NULL, a, to), "submit_mixed", orch);
+        is_said(simpler_orch_alloc_tensors(NULL, &info, 1, to), "alloc_tensors", orch);
+        is_said(simpler_orch_submit_graph(NULL, NULL, a, NULL, 0), "submit_graph", orch);
+        is_said(simpler_orch_add_task_with_tensor_info(NULL, 7, 0, a, NULL, 9, to), "submit_aiv",
+                orch);
+        if (to != NULL) {
+            assert_true(out.id.raw == SIMPLER_TASK_ID_NONE);
+            assert_int_equal(out.count, 0);
+        }
+    }
+}
+
+static void other_calls_without_orch_are_refused(void **state)
+{
+    struct simpler_task_id id = {0};
+    const char *orch = "orch is NULL";
+
+    (void)state;
+    is_said(simpler_orch_scope_begin(NULL, SIMPLER_SCOPE_AUTO), "scope_begin", orch);
+    is_said(simpler_orch_scope_begin_at(NULL, SIMPLER_SCOPE_AUTO, NULL, 0), "scope_begin", orch);
+    is_said(simpler_orch_scope_end(NULL), "scope_end", orch);
+    is_said(simpler_orch_get_tensor_data(NULL, NULL, NULL, NULL), "get_tensor_data", orch);
+    is_said(simpler_orch_set_tensor_data(NULL, NULL, NULL, NULL), "set_tensor_data", orch);
+    is_said(simpler_orch_set_tensor_info_to_task(NULL, id, NULL, 0), "set_tensor_info", orch);
+    simpler_orch_report_fatal(NULL, 9, "text %d", 1);
+    is_said(SIMPLER_EINVAL, "report_fatal", orch);
+    /* An orchestration that asks is told to give up. */
+    assert_true(simpler_orch_is_fatal(NULL));
+    is_said(SIMPLER_EINVAL, "is_fatal", orch);
+    assert_int_equal(simpler_orch_available_cluster_count(NULL), 0);
+    assert_int_equal(simpler_orch_available_aiv_count(NULL), 0);
+    int entered = 0;
+    SIMPLER_SCOPE(NULL) entered++;
+    assert_int_equal(entered, 1);
+    lines[0] = '\0';
+}
+
+/* ---- orch.h inside a run ---- */
+
+static void no_tasks(struct simpler_orch *orch, const struct simpler_graph_args *args)
+{
+    (void)orch;
+    (void)args;
+}
+
+static int32_t cell[4];
+
+/* Calls that must be refused with code 5, each in a run of its own. */
+static void hostile_call(struct simpler_orch *orch, void *user)
+{
+    static struct simpler_task_args garbage;
+    struct simpler_task_args args;
+    struct simpler_task_outputs out;
+    struct simpler_create_info infos[SIMPLER_MAX_TENSORS + 1];
+    struct simpler_tensor tensor = kit_tensor(cell, 4, SIMPLER_DTYPE_INT32);
+    struct simpler_mixed_kernels none = {-1, -1, -1}, far = {INT_MAX, INT_MIN, 1 << 16};
+    struct simpler_task_id nobody[] = {{SIMPLER_TASK_ID_NONE}, {0}};
+    uint8_t kinds[] = {255, 255};
+    int status = 0;
+
+    simpler_task_args_reset(&args);
+    for (uint32_t i = 0; i <= SIMPLER_MAX_TENSORS; i++)
+        infos[i] = kit_info(4, SIMPLER_DTYPE_INT32);
+    memset(&garbage, 0, sizeof(garbage));
+    garbage.tensor_count = 0x41414141;
+    garbage.scalar_count = 0x41414141;
+    memset(&out, 7, sizeof(out));
+    switch (*(int *)user) {
+    case 0:
+        status = simpler_orch_submit_aiv(orch, 0, NULL, &out);
+        break;
+    case 1:
+        status = simpler_orch_submit_aic(orch, UINT32_MAX, &args, &out);
+        break;
+    case 2:
+        status = simpler_orch_submit_dummy(orch, NULL, &out);
+        break;
+    case 3:
+        status = simpler_orch_submit_mixed(orch, NULL, &args, &out);
+        break;
+    case 4:
+        status = simpler_orch_submit_mixed(orch, &none, &args, &out);
+        break;
+    case 5:
+        status = simpler_orch_submit_mixed(orch, &far, &args, &out);
+        break;
+    case 6:
+        status = simpler_orch_alloc_tensors(orch, NULL, 1, &out);
+        break;
+    case 7:
+        status = simpler_orch_alloc_tensors(orch, infos, 0, &out);
+        break;
+    case 8:
+        status = simpler_orch_alloc_tensors(orch, infos, SIMPLER_MAX_TENSORS + 1, &out);
+        break;
+    case 9:
+        out.count = 0;
+        status = simpler_orch_alloc_tensors(orch, infos, 1, NULL);
+        break;
+    case 10:
+        status = simpler_orch_submit_aiv(orch, 0, &garbage, &out);
+        break;
+    case 11:
+        status = simpler_orch_submit_dummy(orch, &garbage, &out);
+        break;
+    case 12:
+        out.count = 0;
+        status = simpler_orch_submit_graph(orch, NULL, &args, NULL, 0);
+        break;
+    case 13:
+        out.count = 0;
+        status = simpler_orch_submit_graph(orch, no_tasks, NULL, NULL, 0);
+        break;
+    case 14:
+        out.count = 0;
+        status = simpler_orch_submit_graph(orch, no_tasks, &args, NULL, SIZE_MAX);
+        break;
+    case 15:
+        out.count = 0;
+        status = simpler_orch_submit_graph(orch, no_tasks, &garbage, NULL, 0);
+        break;
+    case 16:
+        status = simpler_orch_add_task_with_tensor_info(orch, 7, 0, &args, NULL, 0, &out);
+        break;
+    case 17:
+        status = simpler_orch_add_task_with_tensor_info(orch, 1, 0, NULL, &tensor, 1, &out);
+        break;
+    case 18:
+        status = simpler_orch_add_task_with_tensor_info(orch, 0, 0, &garbage, &tensor, 1, &out);
+        break;
+    case 19:
+        out.count = 0;
+        status = simpler_orch_scope_end(orch);
+        break;
+    case 20:
+        simpler_task_args_set_dependencies_with_kinds(&args, nobody, kinds, 2);
+        status = simpler_orch_submit_dummy(orch, &args, &out);
+        break;
+    case 21:
+        memset(&tensor, 0xff, sizeof(tensor));
+        simpler_task_args_add_inout(&args, &tensor);
+        status = simpler_orch_submit_dummy(orch, &args, &out);
+        break;
+    case 22:
+        memset(infos, 0xff, sizeof(infos));
+        status = simpler_orch_alloc_tensors(orch, infos, 2, &out);
+        break;
+    case 23:
+        simpler_task_args_add_create(&args, memset(infos, 0xff, sizeof(infos)));
+        status = simpler_orch_submit_dummy(orch, &args, &out);
+        break;
+    default:
+        return;
+    }
+    KIT_EXPECT_EQUAL(status, -SIMPLER_CODE_INVALID_ARGS);
+    KIT_EXPECT_EQUAL(out.count, 0);
+    KIT_EXPECT(simpler_orch_is_fatal(orch));
+}
+#define HOSTILE_CALLS 24
+
+static void hostile_arguments_of_a_submit_are_code_5(void **state)
+{
+    struct simpler_run_result result;
+    struct kit kit;
+
+    (void)state;
+    kit_open(&kit);
+    for (int i = 0; i < HOSTILE_CALLS; i++) {
+        assert_int_equal(kit_run(&kit, hostile_call, &i, NULL, &result),
+                         -SIMPLER_CODE_INVALID_ARGS);
+        assert_true(result.message[0] != '\0');
+    }
+    kit_pass(&kit, hostile_call, &(int){HOSTILE_CALLS});
+    kit_close(&kit);
+}
+
+/* After a heap that is too small the rest of the orchestration is counted, whatever it submits. */
+static void hostile_after_overflow(struct simpler_orch *orch, void *user)
+{
+    static struct simpler_task_args garbage;
+    struct simpler_create_info info = kit_info(1000, SIMPLER_DTYPE_INT32);
+    struct simpler_task_outputs out;
+    int status = 0;
+
+    (void)user;
+    garbage.tensor_count = 0x41414141;
+    garbage.scalar_count = 0x41414141;
+    for (int i = 0; i < 4 && status == 0; i++)
+        status = simpler_orch_alloc_tensors(orch, &info, 1, &out);
+    KIT_EXPECT_EQUAL(status, -SIMPLER_CODE_HEAP_RING_DEADLOCK);
+    KIT_EXPECT_EQUAL(simpler_orch_submit_dummy(orch, &garbage, NULL), status);
+    KIT_EXPECT_EQUAL(simpler_orch_submit_aiv(orch, 0, &garbage, NULL), status);
+    KIT_EXPECT_EQUAL(simpler_orch_submit_graph(orch, no_tasks, &garbage, NULL, 0), status);
+    KIT_EXPECT_EQUAL(simpler_orch_submit_graph(orch, NULL, NULL, NULL, 0), status);
+}
+
+static void garbage_is_not_counted_after_an_overflow(void **state)
+{
+    struct simpler_run_result result;
+    struct simpler_call_config config = kit_config(2);
+    struct kit kit;
+
+    (void)state;
+    kit_open(&kit);
+    kit_set_heap(&config, 8192);
+    assert_int_equal(kit_run(&kit, hostile_after_overflow, NULL, &config, &result),
+                     -SIMPLER_CODE_HEAP_RING_DEADLOCK);
+    kit_close(&kit);
+}
+
+/* Refused without harm to the run. */
+static void ask_for_nothing(struct simpler_orch *orch, void *user)
+{
+    struct simpler_tensor tensor = kit_tensor(cell, 4, SIMPLER_DTYPE_INT32), odd;
+    uint32_t zero = 0, beyond = 4, far = UINT32_MAX;
+    int32_t value = 5;
+
+    (void)user;
+    memset(&odd, 0xff, sizeof(odd));
+    KIT_EXPECT_EQUAL(simpler_orch_get_tensor_data(orch, NULL, &zero, &value), SIMPLER_EINVAL);
+    KIT_EXPECT_EQUAL(simpler_orch_get_tensor_data(orch, &tensor, NULL, &value), SIMPLER_EINVAL);
+    KIT_EXPECT_EQUAL(simpler_orch_get_tensor_data(orch, &tensor, &zero, NULL), SIMPLER_EINVAL);
+    KIT_EXPECT_EQUAL(simpler_orch_get_tensor_data(orch, &tensor, &beyond, &value), SIMPLER_EINVAL);
+    KIT_EXPECT_EQUAL(simpler_orch_get_tensor_data(orch, &odd, &zero, &value), SIMPLER_EINVAL);
+    KIT_EXPECT_EQUAL(simpler_orch_set_tensor_data(orch, NULL, &zero, &value), SIMPLER_EINVAL);
+    KIT_EXPECT_EQUAL(simpler_orch_set_tensor_data(orch, &tensor, NULL, &value), SIMPLER_EINVAL);
+    KIT_EXPECT_EQUAL(simpler_orch_set_tensor_data(orch, &tensor, &zero, NULL), SIMPLER_EINVAL);
+    KIT_EXPECT_EQUAL(simpler_orch_set_tensor_data(orch, &tensor, &far, &value), SIMPLER_EINVAL);
+    struct simpler_task_id id = {SIMPLER_TASK_ID_NONE};
+    KIT_EXPECT_EQUAL(simpler_orch_set_tensor_info_to_task(orch, id, NULL, 3), SIMPLER_EINVAL);
+    KIT_EXPECT_EQUAL(simpler_orch_set_tensor_info_to_task(orch, id, NULL, 0), 0);
+    KIT_EXPECT(!simpler_orch_is_fatal(orch));
+    KIT_EXPECT_EQUAL(value, 5);
+}
+
+static void hostile_questions_are_refused_and_the_run_passes(void **state)
+{
+    struct kit kit;
+
+    (void)state;
+    kit_open(&kit);
+    kit_pass(&kit, ask_for_nothing, NULL);
+    kit_close(&kit);
+    lines[0] = '\0';
+}
+
+/* ---- kernel.h outside a kernel ---- */
+
+static void kernel_calls_outside_a_kernel_are_refused(void **state)
+{
+    static const int64_t bare[SIMPLER_KERNEL_ARGS];
+    const int64_t *given[] = {NULL, bare};
+    struct simpler_async_condition condition = {0};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const int64_t *args = given[i];
+        assert_int_equal(simpler_kernel_sync_all(args), -SIMPLER_CODE_REQUIRE_SYNC_START_INVALID);
+        assert_int_equal(simpler_kernel_sync_block(args), -SIMPLER_CODE_REQUIRE_SYNC_START_INVALID);
+        assert_int_equal(simpler_kernel_set_flag(args, 9, 99),
+                         -SIMPLER_CODE_REQUIRE_SYNC_START_INVALID);
+        assert_int_equal(simpler_kernel_wait_flag(args, 99),
+                         -SIMPLER_CODE_REQUIRE_SYNC_START_INVALID);
+        assert_int_equal(simpler_kernel_lane(args), SIMPLER_LANE_AIC);
+        assert_int_equal(simpler_kernel_defer(args, &condition),
+                         -SIMPLER_CODE_ASYNC_REGISTRATION_FAILED);
+        assert_int_equal(simpler_kernel_defer(args, NULL), -SIMPLER_CODE_ASYNC_REGISTRATION_FAILED);
+    }
+    simpler_async_counter_add(NULL, 1);
+    is_said(SIMPLER_EINVAL, "async_counter_add", "NULL");
+    assert_int_equal(simpler_async_counter_get(NULL), 0);
+}
+
+/* ---- task.h, tensor.h, dtype.h, status.h, log.h, info.h ---- */
+
+static void task_arguments_that_are_not_there_are_said(void **state)
+{
+    const void *address = cell;
+    struct simpler_task_id id = {0};
+    uint64_t value = 0;
+    int32_t narrow = 0;
+    uint8_t kind = 0;
+
+    (void)state;
+    simpler_task_args_add_scalar(NULL, &value, SIMPLER_DTYPE_INT64);
+    is_said(SIMPLER_EINVAL, "task arguments", "args is NULL");
+    simpler_task_args_add_scalars(NULL, &value, 1);
+    simpler_task_args_add_scalars_i32(NULL, &narrow, 1);
+    simpler_task_args_copy_scalars(NULL, NULL, 0, 1);
+    simpler_task_args_set_dependencies(NULL, &id, 1);
+    simpler_task_args_set_dependencies(NULL, NULL, 1);
+    simpler_task_args_set_dependencies_with_kinds(NULL, &id, &kind, 1);
+    simpler_task_args_dump_list(NULL, &address, 1);
+    simpler_task_args_dump_all(NULL);
+    assert_non_null(simpler_task_args_error_text(UINT32_MAX));
+    simpler_create_info_set_initial_value(NULL, &value);
+    lines[0] = '\0';
+}
+
+static void descriptors_from_nothing_are_refused(void **state)
+{
+    struct simpler_tensor good = kit_tensor(cell, 4, SIMPLER_DTYPE_INT32), out, odd;
+    uint32_t one[SIMPLER_MAX_DIMS] = {1};
+    const uint32_t *dims[] = {NULL, one};
+
+    (void)state;
+    memset(&odd, 0xff, sizeof(odd));
+    const struct simpler_tensor *from[] = {NULL, &odd, &good};
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 2 && i < 2; k++) {
+            assert_int_equal(simpler_tensor_view(from[i], dims[k], one, &out), SIMPLER_EINVAL);
+            assert_int_equal(simpler_tensor_permute(from[i], dims[k], &out), SIMPLER_EINVAL);
+            assert_int_equal(simpler_tensor_reshape(from[i], dims[k], 1, &out), SIMPLER_EINVAL);
+        }
+        assert_int_equal(simpler_tensor_view(from[i], one, one, NULL), SIMPLER_EINVAL);
+        assert_int_equal(simpler_tensor_view(from[i], one, NULL, &out), SIMPLER_EINVAL);
+        assert_int_equal(simpler_tensor_permute(from[i], NULL, &out), SIMPLER_EINVAL);
+        assert_int_equal(simpler_tensor_permute(from[i], one, NULL), SIMPLER_EINVAL);
+        assert_int_equal(simpler_tensor_reshape(from[i], one, UINT32_MAX, &out), SIMPLER_EINVAL);
+        assert_int_equal(simpler_tensor_reshape(from[i], one, 1, NULL), SIMPLER_EINVAL);
+        assert_int_equal(simpler_tensor_transpose(from[i], UINT32_MAX, 0, &out), SIMPLER_EINVAL);
+        assert_int_equal(simpler_tensor_transpose(from[i], 0, 0, NULL), SIMPLER_EINVAL);
+        assert_int_equal(simpler_tensor_slice(from[i], 0, 0, 1, 1, NULL), SIMPLER_EINVAL);
+        assert_int_equal(simpler_tensor_slice(from[i], UINT32_MAX, 0, 1, 1, &out), SIMPLER_EINVAL);
+        assert_int_equal(simpler_tensor_slice(from[i], 0, 0, UINT32_MAX, 0, &out), SIMPLER_EINVAL);
+    }
+    assert_int_equal(simpler_tensor_check(NULL), SIMPLER_EINVAL);
+    assert_int_equal(simpler_tensor_check(&odd), SIMPLER_EINVAL);
+    for (int k = 0; k < 2; k++) {
+        struct simpler_tensor *to = k == 0 ? NULL : &out;
+        assert_int_equal(simpler_tensor_init(to, cell, NULL, 1, 0), SIMPLER_EINVAL);
+        assert_int_equal(simpler_tensor_init(to, cell, one, 0, 0), SIMPLER_EINVAL);
+        assert_int_equal(simpler_tensor_init(to, cell, one, UINT32_MAX, 0), SIMPLER_EINVAL);
+        assert_int_equal(simpler_tensor_init(to, cell, one, 1, UINT32_MAX), SIMPLER_EINVAL);
+        assert_int_equal(simpler_tensor_init_strided(to, cell, one, NULL, 1, 0), SIMPLER_EINVAL);
+        assert_int_equal(simpler_tensor_init_strided(to, cell, NULL, one, 1, 0), SIMPLER_EINVAL);
+    }
+    struct simpler_create_info info;
+    assert_int_equal(simpler_create_info_init(NULL, one, 1, 0), SIMPLER_EINVAL);
+    assert_int_equal(simpler_create_info_init(&info, NULL, 1, 0), SIMPLER_EINVAL);
+    assert_int_equal(simpler_create_info_init(&info, one, 99, 0), SIMPLER_EINVAL);
+    assert_int_equal(simpler_create_info_init(&info, one, 1, 99), SIMPLER_EINVAL);
+    assert_int_equal(simpler_dtype_bytes(UINT32_MAX), 0);
+    assert_string_equal(simpler_dtype_name(UINT32_MAX), "UNKNOWN");
+    assert_int_equal(simpler_dtype_parse(NULL, NULL), SIMPLER_EINVAL);
+    assert_int_equal(simpler_dtype_parse(NULL, one), SIMPLER_ENOENT);
+    assert_int_equal(simpler_dtype_parse("", one), SIMPLER_ENOENT);
+}
+
+static void unknown_names_and_numbers_are_called_unknown(void **state)
+{
+    struct simpler_call_config out;
+    char message[4] = "abc";
+    struct simpler_platform_info platform;
+
+    (void)state;
+    assert_string_equal(simpler_status_name(INT_MIN), "UNKNOWN");
+    assert_string_equal(simpler_status_text(INT_MAX), "unknown status");
+    assert_int_equal(simpler_info_platform(0, NULL), SIMPLER_EINVAL);
+    assert_int_equal(simpler_info_platform(UINT32_MAX, &platform), SIMPLER_ENOENT);
+    assert_int_equal(simpler_info_runtime(0, NULL), SIMPLER_EINVAL);
+    assert_int_equal(simpler_info_size(0, NULL), SIMPLER_EINVAL);
+    assert_int_equal(simpler_info_variable(0, NULL), SIMPLER_EINVAL);
+    assert_null(simpler_info_substitute(NULL));
+    assert_int_equal(simpler_info_resolve_config(NULL, NULL, NULL, NULL, 0), SIMPLER_EINVAL);
+    assert_int_equal(simpler_info_resolve_config(NULL, NULL, &out, NULL, 9), SIMPLER_EINVAL);
+    assert_int_equal(simpler_info_resolve_config("x", NULL, &out, NULL, 0), SIMPLER_ENOENT);
+    assert_int_equal(simpler_info_resolve_config("x", NULL, &out, message, 1), SIMPLER_ENOENT);
+    assert_string_equal(message, "");
+    struct simpler_call_config bad = SIMPLER_CALL_CONFIG_INIT;
+    bad.runtime = "x";
+    assert_int_equal(simpler_info_resolve_config(NULL, &bad, &out, message, 3), SIMPLER_EINVAL);
+    assert_int_equal(simpler_info_resolve_config(NULL, &bad, &out, NULL, 0), SIMPLER_EINVAL);
+    simpler_log_write(SIMPLER_LOG_ERROR, NULL);
+    assert_string_equal(lines, "");
+    simpler_log_set_level(INT_MAX);
+    assert_false(simpler_log_enabled(SIMPLER_LOG_ERROR));
+    simpler_log_set_level(INT_MIN);
+    assert_true(simpler_log_enabled(INT_MIN));
+    simpler_log_set_level(SIMPLER_LOG_WARN);
+    assert_non_null(simpler_ops());
+}
+
+/* ---- worker.h ---- */
+
+static void a_worker_that_is_not_there_is_refused(void **state)
+{
+    struct simpler_worker_config config = SIMPLER_WORKER_CONFIG_INIT;
+    struct simpler_callable callable = kit_callable();
+    struct simpler_worker *worker = (struct simpler_worker *)(void *)cell;
+    struct simpler_run *run = NULL;
+    struct simpler_run_result result;
+    uint32_t handle;
+    uint64_t addr;
+
+    (void)state;
+    is_said(simpler_worker_open(NULL, NULL), "open", "out is NULL");
+    config.level = UINT32_MAX;
+    is_said(simpler_worker_open(&config, &worker), "open", "level");
+    assert_null(worker); /* so that a close of it is harmless */
+    assert_int_equal(simpler_worker_close(NULL), 0);
+    is_said(simpler_worker_register(NULL, &callable, &handle), "register", "worker is NULL");
+    is_said(simpler_worker_run(NULL, 0, NULL, NULL, NULL), "run", "worker is NULL");
+    is_said(simpler_worker_submit(NULL, 0, NULL, NULL, &run), "submit", "worker is NULL");
+    is_said(simpler_worker_quiesce(NULL, 0), "quiesce", "worker is NULL");
+    is_said(simpler_worker_flush_diagnostics(NULL, 0), "flush", "worker is NULL");
+    is_said(simpler_worker_malloc(NULL, 8, &addr), "malloc", "NULL");
+    is_said(simpler_worker_free(NULL, 0), "free", "NULL");
+    is_said(simpler_worker_copy_to(NULL, 0, cell, 4), "copy_to", "NULL");
+    is_said(simpler_worker_copy_from(NULL, cell, 0, 4), "copy_from", "NULL");
+    simpler_worker_report(NULL);
+    simpler_worker_cancel(NULL);
+    assert_int_equal(simpler_worker_progress(NULL), 0);
+    is_said(simpler_run_wait(NULL, 0), "wait", "run is NULL");
+    assert_int_equal(simpler_run_poll(NULL), 0);
+    is_said(simpler_run_get_result(NULL, 0, &result), "get_result", "run is NULL");
+    simpler_run_cancel(NULL);
+    simpler_run_release(NULL);
+    lines[0] = '\0';
+}
+
+static void do_nothing(struct simpler_orch *orch, void *user)
+{
+    (void)orch;
+    (void)user;
+}
+
+static void hostile_calls_on_a_worker_are_refused(void **state)
+{
+    struct simpler_orch_args counted = {NULL, 1, 0, NULL, NULL},
+                             many = {NULL, UINT32_MAX, 1, NULL, NULL};
+    struct simpler_orch_args scalars = {NULL, 0, UINT32_MAX, NULL, NULL};
+    struct simpler_run *run = (struct simpler_run *)(void *)cell;
+    struct kit kit;
+    uint32_t handle;
+
+    (void)state;
+    kit_open(&kit);
+    is_said(simpler_worker_register(kit.worker, NULL, &handle), "register", "NULL");
+    is_said(simpler_worker_register(kit.worker, NULL, NULL), "register", "NULL");
+    assert_int_equal(simpler_worker_run(kit.worker, UINT32_MAX, NULL, NULL, NULL), SIMPLER_EINVAL);
+    is_said(simpler_worker_run(kit.worker, kit.handle, &counted, NULL, NULL), "run", "NULL");
+    is_said(simpler_worker_run(kit.worker, kit.handle, &many, NULL, NULL), "run", "at most");
+    is_said(simpler_worker_run(kit.worker, kit.handle, &scalars, NULL, NULL), "run", "at most");
+    is_said(simpler_worker_submit(kit.worker, kit.handle, &many, NULL, &run), "run", "at most");
+    assert_null(run);
+    is_said(simpler_worker_submit(kit.worker, kit.handle, NULL, NULL, NULL), "submit",
+            "out is NULL");
+    uint64_t addr;
+    is_said(simpler_worker_malloc(kit.worker, 8, NULL), "malloc", "NULL");
+    assert_int_equal(simpler_worker_malloc(kit.worker, SIZE_MAX, &addr), SIMPLER_ENOMEM);
+    assert_int_equal(simpler_worker_free(kit.worker, 0), SIMPLER_EINVAL);
+    assert_int_equal(simpler_worker_free(kit.worker, (uint64_t)(uintptr_t)cell), SIMPLER_EINVAL);
+    assert_int_equal(simpler_worker_malloc(kit.worker, 8, &addr), 0);
+    assert_int_equal(simpler_worker_copy_to(kit.worker, addr, NULL, 8), SIMPLER_EINVAL);
+    assert_int_equal(simpler_worker_copy_to(kit.worker, addr, cell, SIZE_MAX), SIMPLER_EINVAL);
+    assert_int_equal(simpler_worker_copy_from(kit.worker, NULL, addr, 8), SIMPLER_EINVAL);
+    assert_int_equal(simpler_worker_copy_from(kit.worker, cell, UINT64_MAX, 8), SIMPLER_EINVAL);
+    assert_int_equal(simpler_worker_free(kit.worker, addr), 0);
+    assert_int_equal(simpler_worker_free(kit.worker, addr), SIMPLER_EINVAL);
+    lines[0] = '\0';
+    struct kit_call call = {do_nothing, NULL};
+    run = kit_submit_run(&kit, &call, NULL);
+    is_said(simpler_run_get_result(run, UINT64_MAX, NULL), "get_result", "out is NULL");
+    assert_int_equal(kit_finish_run(run), 0);
+    kit_pass(&kit, do_nothing, NULL);
+    kit_close(&kit);
+}
+
+/* A handle outlives its worker. */
+static void a_run_is_asked_after_its_worker_has_closed(void **state)
+{
+    struct kit_call call = {do_nothing, NULL};
+    struct simpler_run_result result;
+    struct kit kit;
+
+    (void)state;
+    kit_open(&kit);
+    struct simpler_run *run = kit_submit_run(&kit, &call, NULL);
+    kit_close(&kit);
+    assert_int_equal(simpler_run_wait(run, 0), 0);
+    assert_int_equal(simpler_run_poll(run), 1);
+    simpler_run_cancel(run);
+    assert_int_equal(simpler_run_get_result(run, 0, &result), 0);
+    simpler_run_release(run);
+    lines[0] = '\0';
+}
+
+/* Every 32-bit word of the config, one at a time, with numbers that mean nothing. */
+static void absurd_configs_are_refused_with_a_reason(void **state)
+{
+    struct simpler_call_config c;
+    struct simpler_run_result result;
+    struct kit kit;
+
+    (void)state;
+    kit_open(&kit);
+    uint32_t *const words[] = {
+        &c.aicpu_thread_num, &c.cluster_count,      &c.hazards,         &c.exec,
+        &c.check_hazards,    &c.enable_scope_stats, &c.enable_dump_args};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        static const uint32_t values[] = {UINT32_MAX, 0x80000000u, 1000000};
+        for (int k = 0; k < 3; k++) {
+            c = kit_config(2);
+            *words[i] = values[k];
+            lines[0] = '\0';
+            is_said(kit_run(&kit, do_nothing, NULL, &c, &result), "run of", "is");
+        }
+    }
+    for (size_t i = 0; i < sizeof(c.runtime_env) / sizeof(uint64_t); i++) {
+        static const uint64_t values[] = {UINT64_MAX, (uint64_t)1 << 63, 1, 3};
+        for (int k = 0; k < 4; k++) {
+            c = kit_config(2);
+            memcpy((char *)&c.runtime_env + i * sizeof(uint64_t), &values[k], sizeof(uint64_t));
+            is_said(kit_run(&kit, do_nothing, NULL, &c, &result), "runtime_env.", "legal is");
+        }
+    }
+    kit_pass(&kit, do_nothing, NULL);
+    kit_close(&kit);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_submit_without_orch_is_refused),
+        cmocka_unit_test(other_calls_without_orch_are_refused),
+        cmocka_unit_test(hostile_arguments_of_a_submit_are_code_5),
+        cmocka_unit_test(garbage_is_not_counted_after_an_overflow),
+        cmocka_unit_test(hostile_questions_are_refused_and_the_run_passes),
+        cmocka_unit_test(kernel_calls_outside_a_kernel_are_refused),
+        cmocka_unit_test(task_arguments_that_are_not_there_are_said),
+        cmocka_unit_test(descriptors_from_nothing_are_refused),
+        cmocka_unit_test(unknown_names_and_numbers_are_called_unknown),
+        cmocka_unit_test(a_worker_that_is_not_there_is_refused),
+        cmocka_unit_test(hostile_calls_on_a_worker_are_refused),
+        cmocka_unit_test(a_run_is_asked_after_its_worker_has_closed),
+        cmocka_unit_test(absurd_configs_are_refused_with_a_reason),
+    };
+    return cmocka_run_group_tests(tests, listen_to_log, hear_nothing);
+}
