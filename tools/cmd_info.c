@@ -209,10 +209,13 @@ static void write_json(const struct simpler_scene_names *names)
 
 static int run_info(int argc, char **argv)
 {
-    bool json = argc == 2 && strcmp(argv[1], "--json") == 0;
+    bool json = argc > 1;
 
-    if (argc > 1 && !json)
-        return simpler_commands_usage_error("info", "there is no '%s'; there is: --json", argv[1]);
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--json") != 0)
+            return simpler_commands_usage_error("info", "there is no '%s'; there is: --json",
+                                                argv[i]);
+    }
     struct simpler_scene_names *names = malloc(sizeof(*names));
     if (names == NULL) {
         (void)fputs("simpler info: out of memory\n", stderr);

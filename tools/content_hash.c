@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two multiply-and-rotate lanes over words of 8 bytes, each with a full final mix. */
 #include "content_hash.h"
+#include "report/regular_file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ void simpler_content_hash_string(struct simpler_content_hash *hash, const char *
 bool simpler_content_hash_file(struct simpler_content_hash *hash, const char *path)
 {
     char block[65536];
-    FILE *file = fopen(path, "rb");
+    FILE *file = simpler_regular_file_fopen(path);
     size_t n;
 
     if (file == NULL)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "report/npy_file.h"
+#include "report/regular_file.h"
 #include "simpler/dtype.h"
 
 #define HEADER_MAX 65536
@@ -93,11 +94,11 @@ static char *read_header(FILE *file)
 int simpler_npy_read(const char *path, uint32_t dtype, uint64_t numel, const uint32_t *shape,
                      uint32_t ndims, void *elements, char *message, size_t message_bytes)
 {
-    FILE *file = fopen(path, "rb");
+    FILE *file = simpler_regular_file_fopen(path);
     size_t bytes = (size_t)numel * simpler_dtype_bytes(dtype);
 
     if (file == NULL) {
-        (void)snprintf(message, message_bytes, "%s: %s", path, strerror(errno));
+        (void)snprintf(message, message_bytes, "%s: %s", path, simpler_regular_file_fault(errno));
         return SIMPLER_EIO;
     }
     char *header = read_header(file);

@@ -93,9 +93,23 @@ void simpler_run_diagnostics_fini(struct simpler_run_diagnostics *d)
     memset(d, 0, sizeof(*d));
 }
 
+/* There, or about to be. */
+static bool is_whole(const struct simpler_scope_stats_result *s)
+{
+    return s->status == 0 && (s->has_file || s->pending);
+}
+
+/* Why there is no file. */
+static const char *why_missing(const struct simpler_scope_stats_result *s)
+{
+    if (s->status != 0)
+        return simpler_status_text(s->status);
+    return s->pending ? "it is still to be written" : "the run ended before it had begun";
+}
+
 bool simpler_run_diagnostics_incomplete(const struct simpler_run_result *result)
 {
-    return (result->scope_stats.enabled && result->scope_stats.status != 0) ||
+    return (result->scope_stats.enabled && !is_whole(&result->scope_stats)) ||
            (result->args_dump.level != 0 && result->args_dump.status != 0);
 }
 
@@ -195,7 +209,7 @@ static void print_scope_stats(FILE *out, const struct simpler_run_diagnostics *d
         (void)fprintf(out, "  scope stats %s: %" PRIu64 " samples in %s\n",
                       s->status == 0 ? "complete" : "INCOMPLETE", s->records, s->path);
     else
-        (void)fprintf(out, "  scope stats MISSING: %s%s%s\n", simpler_status_text(s->status),
+        (void)fprintf(out, "  scope stats MISSING: %s%s%s\n", why_missing(s),
                       s->path[0] != '\0' ? ": no " : "", s->path);
     print_losses(out, s);
     if (d->page[0] != '\0')
@@ -246,7 +260,7 @@ static void write_scope_stats(struct simpler_json_writer *w,
                               const struct simpler_scope_stats_result *s)
 {
     simpler_json_writer_open(w, "scope_stats", '{');
-    simpler_json_writer_bool(w, "complete", s->status == 0);
+    simpler_json_writer_bool(w, "complete", s->status == 0 && s->has_file);
     simpler_json_writer_string(w, "status_name", simpler_status_name(s->status));
     simpler_json_writer_string(w, "file", s->has_file ? s->path : NULL);
     simpler_json_writer_string(w, "report", d->page[0] != '\0' ? d->page : NULL);

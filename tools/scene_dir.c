@@ -15,6 +15,7 @@
 #include "scene_golden.h"
 #include "simpler/ops.h"
 #include "unit_build.h"
+#include "report/regular_file.h"
 
 struct scene_dir {
     struct simpler_manifest manifest;
@@ -288,7 +289,7 @@ static bool load_kernels(const char *command, struct scene_dir *d)
 static int find_entry_line(const struct scene_dir *d)
 {
     const size_t length = strlen(d->manifest.entry);
-    FILE *file = fopen(d->units[0].source, "r");
+    FILE *file = simpler_regular_file_fopen(d->units[0].source);
     char *text = NULL;
     size_t bytes = 0;
     int line = 0;

@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "commands.h"
 #include "nearest.h"
 #include "scene_dir.h"
+#include "report/regular_file.h"
 
 #define SUFFIX ".so"
 
@@ -174,8 +176,11 @@ int simpler_scene_loader_open(const char *scene, const struct simpler_scene **ou
     }
     if (!found_file)
         return unknown_scene(scene);
-    if (access(path, R_OK) != 0)
-        return simpler_commands_usage_error("run", "%s cannot be read", path);
+    int fd = simpler_regular_file_open(path); /* to load a pipe would wait for its writer */
+    if (fd < 0)
+        return simpler_commands_usage_error("run", "%s cannot be read: %s", path,
+                                            simpler_regular_file_fault(errno));
+    (void)close(fd);
     void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (object == NULL) {
         (void)fprintf(stderr,

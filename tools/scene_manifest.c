@@ -6,6 +6,7 @@
 #include "scene_manifest.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "commands.h"
 #include "manifest_args.h"
 #include "manifest_reader.h"
+#include "report/regular_file.h"
 
 /* ---- config: of the scene, and of a case, which goes before it ---- */
 
@@ -335,7 +337,13 @@ int simpler_manifest_open(struct simpler_manifest *m, const char *command, const
     memset(m, 0, sizeof(*m));
     m->dir = dir;
     (void)snprintf(r.file, sizeof(r.file), "%s/" SIMPLER_MANIFEST_FILE, dir);
-    m->root = json_load_file(r.file, JSON_REJECT_DUPLICATES, &error);
+    FILE *file = simpler_regular_file_fopen(r.file);
+    if (file == NULL) {
+        (void)simpler_manifest_fail(&r, "cannot be read: %s", simpler_regular_file_fault(errno));
+        return SIMPLER_EXIT_FAILED;
+    }
+    m->root = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+    (void)fclose(file);
     if (m->root == NULL) {
         if (error.line > 0)
             (void)snprintf(r.where, sizeof(r.where), "line %d column %d", error.line, error.column);

@@ -20,6 +20,7 @@
 
 #include "commands.h"
 #include "simpler/info.h"
+#include "report/regular_file.h"
 
 extern char **environ;
 
@@ -315,7 +316,7 @@ static bool begin(const char *command, struct job *job, const char *dir, size_t 
     }
     if (!hash_unit(&job->key, &w, job->unit)) {
         (void)fprintf(stderr, "simpler %s: %s cannot be read: %s\n", command, job->unit->source,
-                      strerror(errno));
+                      simpler_regular_file_fault(errno));
         return false;
     }
     job->unit->was_cached = simpler_unit_cache_find(dir, &job->key, job->unit->object);

@@ -143,11 +143,11 @@ static int try_scope_stats(struct simpler_diagnostics *diagnostics, const char *
         return 0;
     }
     int rc = admit_scope_stats(diagnostics, output_prefix, claimed, run);
+    result->scope_stats.status = rc;
     if (rc == 0 || rc == SIMPLER_EINVAL)
         return rc;
     SIMPLER_ERROR("run %" PRIu32 " goes without scope stats: %s", run->run_epoch,
                   simpler_status_text(rc));
-    result->scope_stats.status = rc;
     if (claimed != NULL)
         simpler_background_note(&diagnostics->exports.background, rc);
     run->enable_profiling_flag &= ~SIMPLER_PROFILING_SCOPE_STATS;

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "report/dump_parse.h"
 #include "report/dump_source.h"
+#include "report/regular_file.h"
 
 /* Below this many bytes the window is filled before a step, not after a failed one. */
 #define LOW_WATER ((size_t)16 * 1024)
@@ -338,7 +339,7 @@ int simpler_dump_manifest_open(const char *path, struct simpler_dump_manifest **
     if (rc == SIMPLER_ENOMEM)
         return fail(m, rc, "%s: out of memory", path);
     if (rc != 0)
-        return fail(m, rc, "%s: %s", path, errno != 0 ? strerror(errno) : "not a regular file");
+        return fail(m, rc, "%s: %s", path, simpler_regular_file_fault(errno));
     return read_header(m);
 }
 

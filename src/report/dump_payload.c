@@ -3,13 +3,13 @@
 #include "report/dump_payload.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "report/regular_file.h"
 
 static int open_file(struct simpler_dump_payload *p, const char *directory, const char *name)
 {
@@ -21,11 +21,11 @@ static int open_file(struct simpler_dump_payload *p, const char *directory, cons
         return 0;
     if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, name) >= sizeof(path))
         return SIMPLER_EIO;
-    p->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    p->fd = simpler_regular_file_open(path);
     if (p->fd < 0)
         return errno == ENOENT ? 0 : SIMPLER_EIO;
     p->is_open = true;
-    if (fstat(p->fd, &st) != 0 || !S_ISREG(st.st_mode))
+    if (fstat(p->fd, &st) != 0)
         return SIMPLER_EIO;
     p->info.is_there = true;
     p->info.bytes = (uint64_t)st.st_size;

@@ -3,12 +3,12 @@
 #include "report/dump_source.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "report/regular_file.h"
 #include "simpler/status.h"
 
 /* No larger than the whole needs. */
@@ -21,16 +21,15 @@ static int open_window(struct simpler_dump_source *s, size_t capacity)
     return s->window == NULL ? SIMPLER_ENOMEM : 0;
 }
 
-/* O_NONBLOCK: opening a pipe must not wait for a writer. */
 static int open_regular(struct simpler_dump_source *s, const char *path)
 {
     struct stat st;
 
-    s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    s->fd = simpler_regular_file_open(path);
     s->has_file = s->fd >= 0;
     if (!s->has_file)
         return errno == ENOENT ? SIMPLER_ENOENT : SIMPLER_EIO;
-    if (fstat(s->fd, &st) != 0 || !S_ISREG(st.st_mode))
+    if (fstat(s->fd, &st) != 0)
         return SIMPLER_EIO;
     s->total = (uint64_t)st.st_size;
     return 0;

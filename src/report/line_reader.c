@@ -7,12 +7,11 @@
 #include "report/line_reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "report/regular_file.h"
 #include "simpler/status.h"
 
 #define BUFFER_BYTES (4 * SIMPLER_LINE_MAX_BYTES)
@@ -44,15 +43,9 @@ static int create(struct simpler_line_reader **out)
 int simpler_line_reader_open(const char *path, struct simpler_line_reader **out)
 {
     struct simpler_line_reader *r;
-    struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = simpler_regular_file_open(path);
     if (fd < 0)
         return errno == ENOENT ? SIMPLER_ENOENT : SIMPLER_EIO;
-    if (fstat(fd, &info) != 0 || S_ISDIR(info.st_mode)) {
-        (void)close(fd);
-        errno = EISDIR;
-        return SIMPLER_EIO;
-    }
     int rc = create(&r);
     if (rc != 0) {
         (void)close(fd);

@@ -27,7 +27,10 @@ struct simpler_line {
 struct simpler_line_reader;
 typedef void (*simpler_line_watch_fn)(void *user, uint64_t bytes);
 
-/* SIMPLER_ENOENT, SIMPLER_EIO (also a directory) or SIMPLER_ENOMEM; the caller words the error. */
+/*
+ * SIMPLER_ENOENT, SIMPLER_EIO (also what is no regular file) or SIMPLER_ENOMEM; the caller words
+ * the error, see simpler_regular_file_fault.
+ */
 int simpler_line_reader_open(const char *path, struct simpler_line_reader **out);
 /* Over bytes in memory that outlive the reader; for tests and fuzzing. */
 int simpler_line_reader_open_bytes(const char *bytes, size_t count,

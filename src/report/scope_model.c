@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/compiler.h"
 #include "base/logger.h"
+#include "report/regular_file.h"
 #include "report/scope_verdict.h"
 #include "simpler/status.h"
 
@@ -365,7 +366,8 @@ int simpler_scope_model_read(const char *path, simpler_line_watch_fn watch, void
     int rc = simpler_line_reader_open(path, &reader);
     if (rc != 0) {
         SIMPLER_ERROR("%s: cannot be read: %s", path,
-                      rc == SIMPLER_ENOMEM ? simpler_status_text(rc) : strerror(errno));
+                      rc == SIMPLER_ENOMEM ? simpler_status_text(rc)
+                                           : simpler_regular_file_fault(errno));
         return rc;
     }
     simpler_line_reader_watch(reader, watch, watch_user);
