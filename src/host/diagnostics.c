@@ -255,6 +255,8 @@ static void settle_scope_stats(struct simpler_diagnostics *diagnostics, enum sim
     if (claimed != NULL)
         retain_scope_stats(diagnostics, end, run_epoch, &o, claimed);
     report_scope_stats(&o, out);
+    if (simpler_scope_stats_collector_is_lost(diagnostics->scope_stats))
+        diagnostics->scope_stats = NULL; /* the next run makes another */
 }
 
 static void retain_args_dump(struct simpler_diagnostics *diagnostics,
@@ -299,6 +301,8 @@ static void settle_args_dump(struct simpler_diagnostics *diagnostics,
     out->refused_epoch = o.refused_epoch;
     _Static_assert(sizeof(out->path) == sizeof(o.path), "one path");
     memcpy(out->path, o.path, sizeof(out->path));
+    if (simpler_args_dump_collector_is_lost(diagnostics->args_dump))
+        diagnostics->args_dump = NULL;
 }
 
 void simpler_diagnostics_settle(struct simpler_diagnostics *diagnostics,

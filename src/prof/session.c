@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A session's life: open, then runs (admit, quiesce), then close.
- *
- * At a proved end the caller itself does what is left to do: under the locks of
- * the roles it takes what the lanes have published, collects what is staged and
- * recovers what is held.  So an idle session is quiesced without waking anyone.
+ * A session's life: open, then runs (admit, session_end.c), then close.
  */
 #include "prof/session.h"
 
@@ -46,11 +42,6 @@ void simpler_session_fail(struct simpler_prof_session *session, const char *what
 {
     if (!atomic_exchange_explicit(&session->failed, true, memory_order_acq_rel))
         SIMPLER_ERROR("%s: %s: %s", session->client->name, what, simpler_status_text(status));
-}
-
-static bool has_failed(const struct simpler_prof_session *session)
-{
-    return atomic_load_explicit(&session->failed, memory_order_acquire);
 }
 
 /* The most buffers of @kind that there can be. */
@@ -203,8 +194,10 @@ void simpler_prof_session_close(struct simpler_prof_session *session)
 {
     if (session == NULL)
         return;
-    if (session->shards != NULL)
+    if (session->shards != NULL && !session->lost)
         simpler_session_stop(session);
+    if (session->lost)
+        return; /* a thread is inside */
     if (!session->may_free)
         SIMPLER_WARN("%s: a producer may still write: its memory stays until the process ends",
                      session->client->name);
@@ -324,126 +317,23 @@ bool simpler_prof_session_flushed(struct simpler_prof_session *session, uint32_t
     return true;
 }
 
-static bool is_proved(const enum simpler_lane_end *ends, uint32_t lane)
-{
-    return simpler_prof_decide(&ends[lane], 1).may_drain;
-}
-
-/* Takes the last publications of the lanes whose end is proved. */
-static void drain_proved(struct simpler_prof_session *session, const enum simpler_lane_end *ends)
-{
-    for (uint32_t lane = 0; lane < session->config.lane_count; lane++) {
-        struct simpler_prof_shard *shard = &session->shards[lane % session->shard_count];
-        if (!is_proved(ends, lane))
-            continue;
-        (void)pthread_mutex_lock(&shard->drain_lock);
-        (void)simpler_drain_lane(shard, lane, false);
-        (void)pthread_mutex_unlock(&shard->drain_lock);
-    }
-}
-
-static void collect_staged(struct simpler_prof_session *session)
-{
-    for (uint32_t s = 0; s < session->shard_count; s++) {
-        struct simpler_prof_shard *shard = &session->shards[s];
-        (void)pthread_mutex_lock(&shard->collect_lock);
-        (void)simpler_collector_run(shard);
-        (void)pthread_mutex_unlock(&shard->collect_lock);
-    }
-}
-
-/* Whether the producers of the admitted run were initialised. */
-static int check_epoch(struct simpler_prof_session *session, bool *ok)
-{
-    int rc =
-        simpler_prof_session_fetch(session, &session->header->accounting_epoch, sizeof(uint64_t));
-
-    /* acquire, pairs with R5. */
-    if (rc == 0)
-        *ok = atomic_load_explicit(&session->header->accounting_epoch, memory_order_acquire) ==
-              atomic_load_explicit(&session->epoch, memory_order_relaxed);
-    return rc;
-}
-
-static int recover_proved(struct simpler_prof_session *session, const enum simpler_lane_end *ends)
-{
-    int rc = 0;
-
-    for (uint32_t lane = 0; rc == 0 && lane < session->config.lane_count; lane++) {
-        struct simpler_prof_shard *shard = &session->shards[lane % session->shard_count];
-        if (!is_proved(ends, lane))
-            continue;
-        (void)pthread_mutex_lock(&shard->collect_lock);
-        rc = simpler_recover_lane(session, lane);
-        (void)pthread_mutex_unlock(&shard->collect_lock);
-    }
-    return rc;
-}
-
-static void add_received(struct simpler_prof_session *session, struct simpler_prof_accounting *out)
-{
-    for (uint32_t s = 0; s < session->shard_count; s++) {
-        struct simpler_prof_shard *shard = &session->shards[s];
-        (void)pthread_mutex_lock(&shard->collect_lock);
-        out->received += shard->received;
-        out->recovered += shard->recovered;
-        out->refused_epoch += shard->refused;
-        (void)pthread_mutex_unlock(&shard->collect_lock);
-    }
-}
-
-/* Reads what is shared, as far as the ends allow; *out has what the host counted. */
-static int settle(struct simpler_prof_session *session, const enum simpler_lane_end *ends,
-                  const struct simpler_prof_verdict *verdict, struct simpler_prof_accounting *out)
-{
-    bool some = false;
-    int rc = 0;
-
-    for (uint32_t lane = 0; lane < session->config.lane_count; lane++)
-        some |= is_proved(ends, lane);
-    if (some)
-        rc = check_epoch(session, &out->epoch_ok);
-    if (rc == 0 && out->epoch_ok)
-        rc = recover_proved(session, ends);
-    add_received(session, out);
-    if (rc == 0 && out->epoch_ok && verdict->may_read)
-        rc = simpler_recover_accounting(session, out);
-    if (rc != 0)
-        simpler_session_fail(session, "the end of a run cannot be read", rc);
-    return has_failed(session) ? SIMPLER_EIO : 0;
-}
-
-int simpler_prof_session_quiesce(struct simpler_prof_session *session,
-                                 const enum simpler_lane_end *ends,
-                                 struct simpler_prof_accounting *out)
-{
-    struct simpler_prof_verdict verdict = simpler_prof_decide(ends, session->config.lane_count);
-    struct simpler_prof_accounting accounting = {0};
-
-    if (atomic_load_explicit(&session->epoch, memory_order_relaxed) == 0)
-        return SIMPLER_EINVAL;
-    drain_proved(session, ends);
-    if (!verdict.may_drain)
-        simpler_session_stop(session);
-    collect_staged(session);
-    session->may_free = verdict.may_free;
-    int rc = settle(session, ends, &verdict, &accounting);
-    if (rc != 0)
-        accounting.known = false;
-    /* relaxed: the collectors have nothing of this run any more. */
-    atomic_store_explicit(&session->epoch, 0, memory_order_relaxed);
-    /* A buffer that a failed copy left behind may be collected late: this ends first. */
-    for (uint32_t s = 0; s < session->shard_count; s++) {
-        (void)pthread_mutex_lock(&session->shards[s].collect_lock);
-        (void)pthread_mutex_unlock(&session->shards[s].collect_lock);
-    }
-    *out = accounting;
-    return rc;
-}
-
 void simpler_prof_session_prove_late(struct simpler_prof_session *session)
 {
     session->may_free = true;
+}
+
+int simpler_prof_session_wait_for(struct simpler_prof_session *session, pthread_mutex_t *role,
+                                  const char *who)
+{
+    if (session->lost || !simpler_session_take(session, role, who))
+        return SIMPLER_ETIMEDOUT;
+    (void)pthread_mutex_unlock(role);
+    return 0;
+}
+
+bool simpler_prof_session_is_lost(const struct simpler_prof_session *session)
+{
+    return session->lost;
 }
 
 bool simpler_prof_session_may_free(const struct simpler_prof_session *session)

@@ -11,6 +11,7 @@
  *              reads the accounting once, and leaves threads resident
  *     fini     threads joined, memory freed
  */
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -95,6 +96,15 @@ int simpler_prof_session_admit(struct simpler_prof_session *session, uint32_t ru
 /* Whether @lane stored "last flush done" for the admitted run: its end is proved. */
 bool simpler_prof_session_flushed(struct simpler_prof_session *session, uint32_t lane);
 
+/* A thread of the session has stopped for good, maybe inside the client: neither may be used
+ * again, and close leaves the session, and so its client's memory, to it. */
+bool simpler_prof_session_is_lost(const struct simpler_prof_session *session);
+
+/* Until nobody has @role, a lock of the client's, as long as the session's threads or @who show
+ * signs of life; SIMPLER_ETIMEDOUT: the session is lost, now or already. */
+int simpler_prof_session_wait_for(struct simpler_prof_session *session, pthread_mutex_t *role,
+                                  const char *who);
+
 /* Whether device memory may be freed: no producer may still write. */
 bool simpler_prof_session_may_free(const struct simpler_prof_session *session);
 
@@ -105,6 +115,7 @@ bool simpler_prof_session_may_free(const struct simpler_prof_session *session);
  * read, the threads are joined.  Lanes with proof are collected and recovered
  * beside others without.  SIMPLER_EINVAL when no run is admitted, SIMPLER_EIO
  * when shared memory could not be read; *out is then what the host knows itself.
+ * SIMPLER_ETIMEDOUT: one of the session's threads has stopped, the session is lost.
  */
 int simpler_prof_session_quiesce(struct simpler_prof_session *session,
                                  const enum simpler_lane_end *ends,

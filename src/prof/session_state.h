@@ -80,6 +80,9 @@ struct simpler_prof_session {
     _Atomic bool failed;    /* shared memory could not be reached, or makes no sense */
     _Atomic bool stop_drain, stop_collect, stop_replenish;
     bool may_free; /* no producer may still write: false from admit to a proved end */
+    /* Of the thread that has the run: one of the session's threads has stopped for good. */
+    bool lost;
+    struct simpler_prof_session *next_lost;
 };
 
 /* Host places in the region. */
@@ -125,9 +128,15 @@ int simpler_recover_lane(struct simpler_prof_session *session, uint32_t lane);
 int simpler_recover_accounting(struct simpler_prof_session *session,
                                struct simpler_prof_accounting *out);
 
+/* session_patience.c: a role (its lock), the end of a thread; false, logged once: the session is
+ * lost, for @who had it for the limit without a sign of life. */
+bool simpler_session_take(struct simpler_prof_session *session, pthread_mutex_t *role,
+                          const char *who);
+bool simpler_session_join(struct simpler_prof_session *session, pthread_t thread, const char *who);
+
 /* session_threads.c */
 int simpler_session_start(struct simpler_prof_session *session);
-/* Joins them; what the host owns is collected. */
+/* Joins them; what the host owns is collected.  One that has stopped loses the session. */
 void simpler_session_stop(struct simpler_prof_session *session);
 
 #endif

@@ -45,11 +45,11 @@ int simpler_session_start(struct simpler_prof_session *session)
     return rc;
 }
 
-static void join(pthread_t thread, bool *running)
+static void join(struct simpler_prof_session *session, pthread_t thread, bool *running,
+                 const char *who)
 {
-    if (*running)
-        (void)pthread_join(thread, NULL);
-    *running = false;
+    if (*running && simpler_session_join(session, thread, who))
+        *running = false;
 }
 
 /* Sets @flag; wake is one load where nobody sleeps. */
@@ -65,14 +65,15 @@ void simpler_session_stop(struct simpler_prof_session *session)
     for (uint32_t s = 0; s < session->shard_count; s++) {
         if (session->shards[s].drain_running)
             simpler_drain_ring(&session->shards[s]);
-        join(session->shards[s].drain, &session->shards[s].drain_running);
+        join(session, session->shards[s].drain, &session->shards[s].drain_running, "drain");
     }
     ask(&session->stop_collect);
     for (uint32_t s = 0; s < session->shard_count; s++) {
         simpler_event_notify_rare(&session->shards[s].staged, 1);
-        join(session->shards[s].collector, &session->shards[s].collector_running);
+        join(session, session->shards[s].collector, &session->shards[s].collector_running,
+             "collector");
     }
     ask(&session->stop_replenish);
     simpler_event_notify_rare(&session->replenish_event, 1);
-    join(session->replenish, &session->replenish_running);
+    join(session, session->replenish, &session->replenish_running, "replenish");
 }

@@ -351,7 +351,7 @@ void simpler_args_dump_collector_close(struct simpler_args_dump_collector *colle
 {
     struct simpler_args_dump_collector *c = collector;
 
-    if (c == NULL)
+    if (c == NULL || (c->session != NULL && simpler_prof_session_is_lost(c->session)))
         return;
     if (c->writer.role_ready && c->writer.lock_ready)
         close_directory(c);
@@ -563,6 +563,25 @@ static int settle_files(struct simpler_args_dump_collector *c, bool proven,
     return SIMPLER_EPARTIAL;
 }
 
+/* A thread may be inside the files: they stay as they are, without a manifest. */
+static int settle_lost(const struct simpler_args_dump_collector *c,
+                       const struct simpler_prof_accounting *accounting,
+                       struct args_dump_outcome *out)
+{
+    SIMPLER_ERROR("args dump: run %" PRIu32 " has no manifest: the collector has stopped; %" PRIu64
+                  " records were attempted",
+                  c->run_epoch, accounting->total);
+    out->dropped_no_free = accounting->dropped_no_free;
+    out->dropped_ready_full = accounting->dropped_ready_full;
+    memcpy(out->path, c->path, sizeof(out->path));
+    return out->status = SIMPLER_EPARTIAL;
+}
+
+bool simpler_args_dump_collector_is_lost(const struct simpler_args_dump_collector *collector)
+{
+    return simpler_prof_session_is_lost(collector->session);
+}
+
 int simpler_args_dump_collector_settle(struct simpler_args_dump_collector *collector,
                                        enum simpler_lane_end *ends, struct args_dump_outcome *out)
 {
@@ -579,6 +598,9 @@ int simpler_args_dump_collector_settle(struct simpler_args_dump_collector *colle
     atomic_store_explicit(&c->settling, true, memory_order_relaxed);
     int rc = simpler_prof_session_quiesce(c->session, ends, &accounting);
     memset(out, 0, sizeof(*out));
+    /* Its thread may stand in a write as well. */
+    if (simpler_prof_session_wait_for(c->session, &c->writer.role, "writer") != 0)
+        return settle_lost(c, &accounting, out);
     simpler_args_dump_writer_finish(&c->writer);
     if (verdict.may_read && rc == 0)
         rc = fetch_counts(c);

@@ -69,4 +69,8 @@ int simpler_args_dump_collector_settle(struct simpler_args_dump_collector *colle
 /* Late proof: every thread of the last run, whose end was not proved, has come back. */
 void simpler_args_dump_collector_prove_late(struct simpler_args_dump_collector *collector);
 
+/* A thread of the collector has stopped: settle has left everything to it, another collector is
+ * needed; close frees nothing. */
+bool simpler_args_dump_collector_is_lost(const struct simpler_args_dump_collector *collector);
+
 #endif

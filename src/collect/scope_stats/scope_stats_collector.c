@@ -86,9 +86,11 @@ int simpler_scope_stats_collector_open(const struct scope_stats_collector_config
 
 void simpler_scope_stats_collector_close(struct simpler_scope_stats_collector *collector)
 {
-    if (collector == NULL)
+    bool has_session = collector != NULL && collector->session != NULL;
+
+    if (collector == NULL || (has_session && simpler_prof_session_is_lost(collector->session)))
         return;
-    if (collector->session != NULL)
+    if (has_session)
         simpler_prof_session_close(collector->session);
     simpler_scope_stats_retained_close(collector->retained);
     simpler_scope_stats_file_fini(&collector->file);
@@ -369,6 +371,29 @@ static int settle_retained(struct simpler_scope_stats_collector *c, bool proven,
     return SIMPLER_EPARTIAL;
 }
 
+/* A thread may be inside the file: it stays as it is, under its temporary name. */
+static int settle_lost(const struct simpler_scope_stats_collector *c,
+                       const struct simpler_prof_accounting *accounting,
+                       struct scope_stats_outcome *out)
+{
+    SIMPLER_ERROR("scope stats: run %" PRIu32 " has no file: the collector has stopped; %" PRIu64
+                  " samples were attempted",
+                  c->run_epoch, accounting->total);
+    out->dropped_no_free = accounting->dropped_no_free;
+    out->dropped_ready_full = accounting->dropped_ready_full;
+    out->dropped_too_deep = accounting->dropped_other;
+    if (c->retained != NULL)
+        (void)simpler_scope_stats_file_path(c->retained->prefix, out->path);
+    else
+        memcpy(out->path, c->file.path, sizeof(out->path));
+    return out->status = SIMPLER_EPARTIAL;
+}
+
+bool simpler_scope_stats_collector_is_lost(const struct simpler_scope_stats_collector *collector)
+{
+    return simpler_prof_session_is_lost(collector->session);
+}
+
 int simpler_scope_stats_collector_settle(struct simpler_scope_stats_collector *collector,
                                          enum simpler_lane_end end, struct scope_stats_outcome *out)
 {
@@ -383,6 +408,8 @@ int simpler_scope_stats_collector_settle(struct simpler_scope_stats_collector *c
     int rc = simpler_prof_session_quiesce(c->session, &end, &accounting);
 
     memset(out, 0, sizeof(*out));
+    if (simpler_prof_session_is_lost(c->session))
+        return settle_lost(c, &accounting, out);
     out->refused_epoch = accounting.refused_epoch;
     if (proven) {
         if (rc == 0)

@@ -88,4 +88,8 @@ int simpler_scope_stats_collector_settle(struct simpler_scope_stats_collector *c
 /* Late proof: every thread of the last run, whose end was not proved, has come back. */
 void simpler_scope_stats_collector_prove_late(struct simpler_scope_stats_collector *collector);
 
+/* A thread of the collector has stopped: settle has left everything to it, another collector is
+ * needed; close frees nothing. */
+bool simpler_scope_stats_collector_is_lost(const struct simpler_scope_stats_collector *collector);
+
 #endif
