@@ -93,20 +93,22 @@ static uint64_t cost_of(const struct simpler_hbg_image *image,
     return TASK_NS + kernel_ns(costs, func_id);
 }
 
-/* Cuts at about @target nanoseconds a grain; the number of grains. */
+/* Cuts at about @target nanoseconds a grain, UINT64_MAX: wherever it must; the number of grains. */
 static uint32_t cut(const struct simpler_hbg_image *image, const struct simpler_hbg_costs *costs,
                     uint64_t target, uint32_t *grain_of)
 {
     uint32_t grain = 0;
     uint64_t sum = 0;
+    bool apart = true; /* the task before has a grain of its own */
 
     for (uint32_t i = 0; i < image->node_count; i++) {
-        uint64_t cost = cost_of(image, costs, i);
-        bool apart = is_alone(image, i) || (i > 0 && is_alone(image, i - 1));
-        if (i > 0 && (apart || costs->one_task_a_grain || sum + cost / 2 >= target)) {
+        uint64_t cost = target == UINT64_MAX ? 0 : cost_of(image, costs, i);
+        bool alone = costs->one_task_a_grain || is_alone(image, i);
+        if (i > 0 && (apart || alone || sum + cost / 2 >= target)) {
             grain++;
             sum = 0;
         }
+        apart = alone;
         grain_of[i] = grain;
         sum += cost;
     }
@@ -155,12 +157,12 @@ static uint64_t total_cost(const struct simpler_hbg_image *image,
 static uint64_t choose(const struct simpler_hbg_image *image, const struct simpler_hbg_costs *costs,
                        const struct scratch *s)
 {
+    if (costs->threads <= 1)
+        return UINT64_MAX;
     uint64_t total = total_cost(image, costs);
     uint64_t mean = total / image->node_count;
     uint64_t best = total + 1, least = total;
 
-    if (costs->threads <= 1)
-        return UINT64_MAX;
     /* Long kernels: nothing is gained by putting them together. */
     if (mean >= 16 * (uint64_t)(costs->handover_ns + GRAIN_NS))
         return 1;

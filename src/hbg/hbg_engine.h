@@ -28,8 +28,8 @@
 #include "task/runtime.h"
 
 #define SIMPLER_HBG_NO_UNIT UINT32_MAX
-/* Threads of the largest device and cores of the largest geometry. */
-#define SIMPLER_HBG_MAX_THREADS (256u + 108u)
+/* Threads of the largest device, one a core of the largest geometry (exec threads), the crew. */
+#define SIMPLER_HBG_MAX_THREADS (256u + 108u + 108u)
 
 #define SIMPLER_HBG_WAKE_CLOSED UINT32_MAX
 

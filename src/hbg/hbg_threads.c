@@ -175,10 +175,10 @@ void simpler_hbg_init_thread(struct simpler_hbg_thread *thread, struct simpler_h
     thread->member.spin_ticks = device->spin_ticks;
 }
 
-/* With exec threads each core is one thread more. */
+/* With exec threads each core is one thread more; the lanes of diagnostics have the monitor too. */
 static uint32_t threads_of(const struct simpler_device_run *run)
 {
-    return simpler_device_lanes(run);
+    return simpler_device_lanes(run) - 1;
 }
 
 static int start_threads(struct simpler_hbg_device *device, const struct simpler_device_run *run)

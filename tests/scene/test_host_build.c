@@ -3,6 +3,7 @@
  * SY-02, SS-01, SS-18: host_build_graph has no rings: sizes that are too small are found at
  * once and the report names what would do; data of tensors; scope stats have no samples.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -229,6 +230,55 @@ static void scope_stats_are_metadata_alone(void **state)
     scope_file_remove_prefix(prefix);
 }
 
+/* ---- threads ---- */
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_t of[64];
+    uint32_t count;
+} workers = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static int note_thread(const int64_t *args, uint32_t tensors, void *user)
+{
+    uint32_t i = 0;
+
+    (void)args;
+    (void)tensors;
+    (void)user;
+    (void)pthread_mutex_lock(&workers.lock);
+    while (i < workers.count && !pthread_equal(workers.of[i], pthread_self()))
+        i++;
+    if (i == workers.count && i < 64)
+        workers.of[workers.count++] = pthread_self();
+    (void)pthread_mutex_unlock(&workers.lock);
+    kit_sleep_ns(1000000);
+    return 0;
+}
+
+static void sleepers(struct simpler_orch *orch, void *user)
+{
+    struct simpler_task_args args;
+
+    (void)user;
+    for (uint32_t i = 0; i < 60; i++) {
+        simpler_task_args_reset(&args);
+        (void)kit_submit_variant(orch, KIT_LONG, &args, note_thread, NULL, NULL);
+    }
+}
+
+/* Kernels that sleep leave the CPU to every other thread there is: none takes part unasked. */
+static void kernels_run_on_as_many_threads_as_asked(void **state)
+{
+    (void)state;
+    for (uint32_t threads = 1; threads <= 3; threads++) {
+        struct simpler_call_config config = host_build();
+        config.aicpu_thread_num = kit_threads(threads);
+        workers.count = 0;
+        assert_int_equal(kit_run(&kit, sleepers, NULL, &config, &result), 0);
+        assert_in_range(workers.count, 1, config.aicpu_thread_num);
+    }
+}
+
 /* ---- tensor infos ---- */
 
 static void with_tensor_infos(struct simpler_orch *orch, void *user)
@@ -291,6 +341,7 @@ int main(void)
         cmocka_unit_test(a_full_ready_queue_is_code_104),
         cmocka_unit_test(data_is_there_while_no_task_uses_it),
         cmocka_unit_test(scope_stats_are_metadata_alone),
+        cmocka_unit_test(kernels_run_on_as_many_threads_as_asked),
         cmocka_unit_test(tensor_infos_are_checked_and_never_required),
     };
     return cmocka_run_group_tests(tests, open_kit, close_kit);
