@@ -15,9 +15,9 @@ int simpler_regular_file_open(const char *path)
 
     if (fd < 0)
         return -1;
-    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+    int error = fstat(fd, &info) != 0 ? errno : S_ISDIR(info.st_mode) ? EISDIR : 0;
+    if (error == 0 && S_ISREG(info.st_mode))
         return fd;
-    int error = S_ISDIR(info.st_mode) ? EISDIR : 0;
     (void)close(fd);
     errno = error;
     return -1;
