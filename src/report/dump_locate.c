@@ -73,6 +73,22 @@ static bool has_manifest(const char *directory, const char *between, struct simp
     return stat(out->manifest, &st) == 0;
 }
 
+/* What a run writes before its manifest. */
+static bool has_traces(const char *directory)
+{
+    static const char *const names[] = {"args.bin", ".spool", "args_dump/args.bin",
+                                        "args_dump/.spool"};
+    char path[4096 + 32];
+    struct stat st;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        (void)snprintf(path, sizeof(path), "%s/%s", directory, names[i]);
+        if (stat(path, &st) == 0)
+            return true;
+    }
+    return false;
+}
+
 int simpler_dump_locate(const char *path, struct simpler_dump_place *out, char *error,
                         size_t capacity)
 {
@@ -100,6 +116,9 @@ int simpler_dump_locate(const char *path, struct simpler_dump_place *out, char *
         clean[n - 1] = '\0';
     if (has_manifest(clean, "", out) || has_manifest(clean, "/args_dump", out))
         return 0;
-    (void)snprintf(error, capacity, "%.512s: no %s in it", clean, SIMPLER_DUMP_MANIFEST_NAME);
+    (void)snprintf(error, capacity, "%.512s: no %s in it%s", clean, SIMPLER_DUMP_MANIFEST_NAME,
+                   has_traces(clean) ? ", but payload or a spool: its run has not ended, or died "
+                                       "before the manifest was written"
+                                     : "");
     return SIMPLER_ENOENT;
 }

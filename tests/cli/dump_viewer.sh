@@ -24,6 +24,19 @@ mkdir -p outputs/empty_20240101_000000
 err=$("$SIMPLER" dump-viewer 2>&1 >/dev/null); [ $? -eq 1 ] || fail "a run without a dump exits 1"
 grep -qF 'no outputs/*/args_dump directory found' <<<"$err" || fail "the message: $err"
 
+# A run that died before its manifest, and one that left nothing.
+for trace in args.bin .spool; do
+    mkdir -p died/args_dump && touch "died/args_dump/$trace"
+    for path in died died/args_dump; do
+        err=$("$SIMPLER" dump-viewer $path 2>&1 >/dev/null); [ $? -eq 1 ] || fail "$path exits 1"
+        grep -q "^.*$path: no args_dump.json in it, but .*died before the manifest was written" \
+            <<<"$err" || fail "a run that died: $err"
+    done
+    rm -r died
+done
+err=$("$SIMPLER" dump-viewer outputs/empty_20240101_000000 2>&1 >/dev/null)
+grep -q 'no args_dump.json in it$' <<<"$err" || fail "a run that left nothing: $err"
+
 # The newest by its time of change, whatever its name.
 generate outputs/z_old/args_dump int8
 generate outputs/a_new/args_dump int16
