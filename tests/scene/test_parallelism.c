@@ -154,13 +154,16 @@ static void kernels_of_5_us(void **state)
     check_level(1024, 5000, 16384, 1.5);
 }
 
-/* Serial would be 1.8 of the bound; sharing costs far cores up to 1 us a task. */
+/*
+ * Serial would be 1.6 of the bound.  The time has two modes, 1.9 and 3.8 of the bound, whatever the
+ * placement of the CPUs (docs/performance.md); this holds against a third.
+ */
 static void kernels_of_1_us(void **state)
 {
     (void)state;
     if (!kit_is_optimised())
         SKIP_TEST("a debug build's own time counts too much");
-    check_level(1024, 1000, 16384, 2.2);
+    check_level(1024, 1000, 16384, 4.5);
 }
 
 static int open_kit(void **state)
