@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SY-02, AD-31: blocks, a mixed task and predicates inside a recorded graph that is replayed
- * with other tensors and scalars; an args dump of the replay holds what one of the same
- * tasks holds that were submitted one by one.
+ * SY-02, AD-31: blocks, a mixed task, a sync_start task and predicates inside a recorded graph
+ * that is replayed with other tensors and scalars; an args dump of the replay holds what one of
+ * the same tasks holds that were submitted one by one.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -14,12 +14,15 @@
 
 #define N     48u
 #define CALLS 4u
+/* The two flags are elements 3 and 4 of that window: the graph looks through views of it. */
+#define WINDOW(i) (2 * (i) + 1)
+#define FLAG      3u
 
 static struct kit kit;
 static int calls; /* of the graph's function */
 
 struct binding {
-    int64_t flag[2];
+    int32_t flags[16]; /* the graph's argument is a window of 8, each call's elsewhere */
     int64_t cells[N];
     uint64_t add;
 };
@@ -49,6 +52,17 @@ static int add_lane(const int64_t *args, uint32_t tensors, void *user)
     return add_part(args, tensors, user, (uint32_t)simpler_kernel_lane(args), 3);
 }
 
+/* Each block its own part, and behind the barrier the part of the next block. */
+static int add_two_parts(const int64_t *args, uint32_t tensors, void *user)
+{
+    uint32_t blocks = (uint32_t)simpler_kernel_block_num(args);
+    uint32_t block = (uint32_t)simpler_kernel_block_idx(args);
+
+    (void)add_part(args, tensors, user, block, blocks);
+    int status = simpler_kernel_sync_all(args);
+    return status != 0 ? status : add_part(args, tensors, user, (block + 1) % blocks, blocks);
+}
+
 static void prepare(struct simpler_task_args *args, const struct simpler_graph_args *g,
                     kit_kernel fn, int64_t *times)
 {
@@ -61,21 +75,27 @@ static void prepare(struct simpler_task_args *args, const struct simpler_graph_a
 static void submit_if(struct simpler_orch *orch, const struct simpler_graph_args *g, uint32_t which,
                       int32_t blocks, int64_t *times)
 {
+    /* Of a view of three elements the first flag is the last, the second one is the middle. */
+    uint32_t shape = 3, shift = 1 + 2 * which;
+    struct simpler_tensor view;
     struct simpler_predicate p = {
-        .tensor = &g->tensor[0], .index = {which}, .op = SIMPLER_PREDICATE_GT, .target = 0};
+        .tensor = &view, .index = {FLAG + which - shift}, .op = SIMPLER_PREDICATE_GT, .target = 0};
     struct simpler_task_args args;
 
+    KIT_EXPECT_EQUAL(simpler_tensor_view(&g->tensor[0], &shape, &shift, &view), 0);
     prepare(&args, g, add_block, times);
     simpler_task_args_set_block_num(&args, blocks);
     simpler_task_args_set_predicate(&args, &p);
     KIT_EXPECT_EQUAL(simpler_orch_submit_aiv(orch, 1, &args, NULL), 0);
 }
 
-/* Blocks, lanes, one task and blocks behind a predicate each: 1, 10, 100 and 1000 times the scalar.
+/*
+ * Blocks, lanes, one task and blocks behind a predicate each: 1, 10, 100 and 1000 times the
+ * scalar.  Blocks of sync_start: 10000 times, twice.
  */
 static void graph(struct simpler_orch *orch, const struct simpler_graph_args *g)
 {
-    static int64_t times[] = {1, 10, 100, 1000};
+    static int64_t times[] = {1, 10, 100, 1000, 10000};
     static const struct simpler_mixed_kernels lanes = {1 + KIT_VARIANT * KIT_AIV_VARIANTS, 1, 1};
     struct simpler_task_args args;
 
@@ -88,15 +108,22 @@ static void graph(struct simpler_orch *orch, const struct simpler_graph_args *g)
     KIT_EXPECT_EQUAL(simpler_orch_submit_mixed(orch, &lanes, &args, NULL), 0);
     submit_if(orch, g, 0, 1, &times[2]);
     submit_if(orch, g, 1, 6, &times[3]);
+    prepare(&args, g, add_two_parts, &times[4]);
+    simpler_task_args_set_block_num(&args, 3);
+    simpler_task_args_set_require_sync_start(&args, true);
+    KIT_EXPECT_EQUAL(simpler_orch_submit_aiv(orch, 1, &args, NULL), 0);
 }
 
-static void call(struct simpler_orch *orch, struct binding *b, bool as_graph)
+static void call(struct simpler_orch *orch, uint32_t i, bool as_graph)
 {
-    struct simpler_tensor t[2] = {kit_tensor(b->flag, 2, SIMPLER_DTYPE_INT64),
-                                  kit_tensor(b->cells, N, SIMPLER_DTYPE_INT64)};
+    struct binding *b = &bindings[i];
+    struct simpler_tensor all = kit_tensor(b->flags, 16, SIMPLER_DTYPE_INT32);
+    struct simpler_tensor t[2] = {all, kit_tensor(b->cells, N, SIMPLER_DTYPE_INT64)};
+    uint32_t shape = 8, offset = WINDOW(i);
     struct simpler_graph_args direct = {t, &b->add, 2, 1, NULL};
     struct simpler_task_args args;
 
+    KIT_EXPECT_EQUAL(simpler_tensor_view(&all, &shape, &offset, &t[0]), 0);
     if (!as_graph) {
         graph(orch, &direct);
         return;
@@ -111,7 +138,7 @@ static void call(struct simpler_orch *orch, struct binding *b, bool as_graph)
 static void orchestrate(struct simpler_orch *orch, void *as_graph)
 {
     for (uint32_t i = 0; i < CALLS; i++)
-        call(orch, &bindings[i], *(const bool *)as_graph);
+        call(orch, i, *(const bool *)as_graph);
 }
 
 static int run(const char *runtime, bool as_graph, uint32_t threads, uint32_t level)
@@ -120,8 +147,12 @@ static int run(const char *runtime, bool as_graph, uint32_t threads, uint32_t le
 
     for (uint32_t i = 0; i < CALLS; i++) {
         struct binding *b = &bindings[i];
-        b->flag[0] = i % 2;
-        b->flag[1] = i / 2;
+        /* Around them the contrary. */
+        int32_t flag[2] = {(int32_t)i % 2, (int32_t)i / 2};
+        for (uint32_t k = 0; k < 16; k++)
+            b->flags[k] = (k < WINDOW(i) + FLAG) ? !flag[0] : !flag[1];
+        b->flags[WINDOW(i) + FLAG] = flag[0];
+        b->flags[WINDOW(i) + FLAG + 1] = flag[1];
         b->add = i + 1;
         for (uint32_t k = 0; k < N; k++)
             b->cells[k] = 100000 * i + k;
@@ -136,12 +167,12 @@ static int run(const char *runtime, bool as_graph, uint32_t threads, uint32_t le
 static void check(void)
 {
     for (uint32_t i = 0; i < CALLS; i++) {
-        int64_t times = 11 + 100 * (i % 2) + 1000 * (i / 2);
+        int64_t times = 20011 + 100 * (i % 2) + 1000 * (i / 2);
         for (uint32_t k = 0; k < N; k++)
             assert_int_equal(bindings[i].cells[k], 100000 * i + k + times * (i + 1));
     }
-    assert_int_equal(dump_result.stats.tasks, 4 * CALLS);
-    assert_int_equal(dump_result.stats.tasks_run, 2 * CALLS + 4);
+    assert_int_equal(dump_result.stats.tasks, 5 * CALLS);
+    assert_int_equal(dump_result.stats.tasks_run, 3 * CALLS + 4);
     assert_int_equal(dump_result.stats.tasks_skipped, 4);
 }
 
