@@ -184,9 +184,17 @@ bool simpler_drain_lane(struct simpler_prof_shard *shard, uint32_t lane, bool wa
     return any;
 }
 
+/*
+ * Whether the client is in a system call and may be.  A producer waits for the backstop after
+ * the last sign of life, so these end that much before the call's limit.
+ */
 static bool is_busy(const struct simpler_prof_shard *shard)
 {
-    return atomic_load_explicit(&shard->busy, memory_order_relaxed);
+    const struct simpler_prof_session_config *config = &shard->session->config;
+    uint64_t since = atomic_load_explicit(&shard->busy_since, memory_order_relaxed);
+
+    return since != 0 && config->write_limit_ns > config->backstop_ns &&
+           simpler_clock_ns() - since < config->write_limit_ns - config->backstop_ns;
 }
 
 /* A producer waits for a sign of life: gives it if there was one.  True: it waits. */

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/logger.h"
 #include "prof/session_state.h"
 #include "simpler/status.h"
@@ -173,6 +174,8 @@ int simpler_prof_session_open(const struct simpler_prof_session_config *config,
     session->config = *config;
     if (session->config.backstop_ns == 0)
         session->config.backstop_ns = DEFAULT_BACKSTOP_NS;
+    if (session->config.write_limit_ns == 0)
+        session->config.write_limit_ns = DEFAULT_BACKSTOP_NS;
     session->client = config->client;
     session->transport = config->transport;
     session->shard_count = config->lane_count < config->client->max_shards
@@ -348,7 +351,10 @@ void simpler_prof_session_beat(struct simpler_prof_session *session, uint32_t la
 
 void simpler_prof_session_set_busy(struct simpler_prof_session *session, uint32_t shard, bool busy)
 {
-    atomic_store_explicit(&session->shards[shard].busy, busy, memory_order_relaxed);
+    atomic_store_explicit(&session->shards[shard].busy_since, busy ? simpler_clock_ns() : 0,
+                          memory_order_relaxed);
+    for (uint32_t l = shard; busy && l < session->config.lane_count; l += session->shard_count)
+        simpler_prof_session_beat(session, l);
 }
 
 void simpler_prof_session_wake(struct simpler_prof_session *session)

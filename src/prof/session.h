@@ -28,6 +28,9 @@ struct simpler_prof_session_config {
     uint32_t ready_depth; /* a power of two */
     struct simpler_prof_kind kind[SIMPLER_PROF_MAX_KINDS];
     uint64_t backstop_ns; /* 0: 30 s */
+    /* 0: 30 s.  One system call of the client that takes longer has stopped; a producer that has
+     * waited for the backstop by then drops. */
+    uint64_t write_limit_ns;
     uint32_t first_index; /* of every queue; tests start near the wrap */
 };
 
@@ -126,7 +129,10 @@ void simpler_prof_session_prove_late(struct simpler_prof_session *session);
 
 /* For clients, from any host thread.  The host is alive for @lane. */
 void simpler_prof_session_beat(struct simpler_prof_session *session, uint32_t lane);
-/* While a system call that may take long (a write) is in the kernel, for the lanes of @shard. */
+/*
+ * Around a system call that may take long (a write), for the lanes of @shard: its begin is a beat
+ * of each, and while it is in the kernel the host is alive, for at most write_limit_ns.
+ */
 void simpler_prof_session_set_busy(struct simpler_prof_session *session, uint32_t shard, bool busy);
 /* Makes tick run soon. */
 void simpler_prof_session_wake(struct simpler_prof_session *session);

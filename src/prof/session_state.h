@@ -40,7 +40,9 @@ struct simpler_prof_shard {
     bool collect_lock_ready;
     uint64_t received, refused; /* records of the admitted run, and of others */
     uint64_t recovered;         /* of received */
-    _Atomic bool busy;          /* a client's write is in the kernel */
+    /* When the client's system call began, in ns; 0: none.  Of the client's thread; the drain
+     * reads it, a clock that orders nothing. */
+    _Atomic uint64_t busy_since;
 
     struct simpler_spsc stage;
     struct simpler_spsc done;

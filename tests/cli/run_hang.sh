@@ -37,8 +37,32 @@ for place in 1 2; do
 done
 grep -q 'orchestration' out || fail "the orchestration is not named"
 
-# SIGUSR1 shows what runs and ends nothing.
+# SIGINT while a kernel or the orchestration hangs: it is given 5 s, then the run ends with its files.
 unset SIMPLER_SCHEDULER_TIMEOUT_MS
+for place in 1 2; do
+    rm -rf o
+    "$SIMPLER" run "$scene" --param hang=1 --param place=$place --param slow=1 --json \
+        --enable-scope-stats --dump-args 2 --out o >out 2>err &
+    pid=$!
+    for _ in $(seq 200); do
+        [ "$(grep -c '^inside' err)" -ge $((place == 1 ? 1 : 3)) ] && break
+        sleep 0.05
+    done
+    start=$(date +%s)
+    kill -INT $pid
+    wait $pid
+    status=$?
+    [ $status -eq 1 ] || fail "SIGINT at a hang in place $place exits with $status"
+    [ $(($(date +%s) - start)) -le 15 ] || fail "SIGINT at a hang takes too long"
+    json "len(c) == 1 and c[0]['status_name'] == 'SIMPLER_ECANCELED' and d['interrupted']"
+    manifest=$(find o -name args_dump.json)
+    "$SIMPLER" dump-viewer --check "$(dirname "$manifest")" >/dev/null || fail "the dump is not whole"
+    # A thread inside a kernel has stopped, its files are whole; one inside the orchestration is
+    # not proved to have.
+    json "c[0]['args_dump']['complete'] == c[0]['scope_stats']['complete'] == ($place == 1)"
+done
+
+# SIGUSR1 shows what runs and ends nothing.
 "$SIMPLER" run "$scene" --param slow=1500 --case one >out 2>err &
 pid=$!
 for _ in $(seq 200); do

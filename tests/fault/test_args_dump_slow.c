@@ -231,28 +231,33 @@ static void a_short_ready_queue(void **state)
 /* ---- a host that takes nothing ---- */
 
 static _Atomic bool host_stands;
+static _Atomic enum simpler_testpoint stands_at;
 
 static bool stand(void *user, enum simpler_testpoint point)
 {
     (void)user;
-    if (point != SIMPLER_TESTPOINT_COLLECTOR_BEFORE_COLLECT)
+    if (point != atomic_load_explicit(&stands_at, memory_order_relaxed))
         return false;
     while (atomic_load_explicit(&host_stands, memory_order_relaxed))
         kit_sleep_ns(1000000);
     return false;
 }
 
-/* AD-26, AD-27: after one expiry the lane drops without waiting; every loss is counted. */
-static void a_dead_host_costs_one_wait(void **state)
+#define DEAD_RECORDS 200
+
+/* A collector with an arena of 4 KiB, and DEAD_RECORDS records of 3000 bytes; how long they took.
+ */
+static uint64_t dump_to_a_dead_host(enum simpler_testpoint where,
+                                    struct simpler_args_dump_collector **out)
 {
     struct args_dump_collector_config config = {.transport = &simpler_transport_mapped,
                                                 .lanes = 1,
                                                 .records_per_buffer = 4,
                                                 .buffers = 4,
                                                 .avg_bytes = 256,
-                                                .backstop_ns = 100000000};
+                                                .backstop_ns = 100000000,
+                                                .write_limit_ns = 400000000};
     struct simpler_args_dump_collector *c;
-    struct args_dump_outcome out;
     static uint8_t bytes[3000];
     uint32_t shape = sizeof(bytes), one = 1;
     struct dump_args_info info = {.buffer_addr = (uint64_t)(uintptr_t)bytes,
@@ -262,9 +267,8 @@ static void a_dead_host_costs_one_wait(void **state)
                                   .shape = &shape,
                                   .stride = &one};
     struct dump_args_task task = {.func_count = 1};
-    enum simpler_lane_end end = SIMPLER_LANE_COMPLETE;
 
-    (void)state;
+    atomic_store_explicit(&stands_at, where, memory_order_relaxed);
     atomic_store_explicit(&host_stands, true, memory_order_relaxed);
     simpler_testpoint_set(stand, NULL);
     assert_int_equal(simpler_args_dump_collector_open(&config, &c), 0);
@@ -274,7 +278,7 @@ static void a_dead_host_costs_one_wait(void **state)
     assert_int_equal(dump_args_init(1), 2);
     struct dump_args_run at = {simpler_args_dump_collector_device_base(c), 1};
     uint64_t start = kit_now_ns();
-    for (uint32_t i = 0; i < 200; i++) {
+    for (uint32_t i = 0; i < DEAD_RECORDS; i++) {
         task.task_id = i;
         dump_args_begin(&at, 0);
         dump_arg_record(&task, &info, 0, 0, true);
@@ -282,23 +286,79 @@ static void a_dead_host_costs_one_wait(void **state)
     }
     uint64_t took = kit_now_ns() - start;
     dump_args_flush(&at, 0);
+    *out = c;
+    return took;
+}
+
+static void stands_no_more(void)
+{
     atomic_store_explicit(&host_stands, false, memory_order_relaxed);
+}
+
+/* AD-26, AD-27: after one expiry the lane drops without waiting; every loss is counted. */
+static void a_dead_host_costs_one_wait(void **state)
+{
+    /* A write that does not return: its limit is the wait. */
+    static const struct {
+        enum simpler_testpoint at;
+        uint64_t least_ns;
+    } where[] = {{SIMPLER_TESTPOINT_COLLECTOR_BEFORE_COLLECT, 100000000},
+                 {SIMPLER_TESTPOINT_DUMP_BIN_WRITE, 300000000}};
+    enum simpler_lane_end end = SIMPLER_LANE_COMPLETE;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct simpler_args_dump_collector *c;
+        struct args_dump_outcome out;
+        uint64_t took = dump_to_a_dead_host(where[i].at, &c);
+        stands_no_more();
+        assert_int_equal(simpler_args_dump_collector_settle(c, &end, &out), SIMPLER_EPARTIAL);
+        simpler_testpoint_set(NULL, NULL);
+        assert_in_range(took, where[i].least_ns, 5000000000);
+        assert_true(out.counts_known && out.has_manifest);
+        assert_in_range(out.records, 1, 4);
+        assert_int_equal(out.records + out.dropped_arena + out.dropped_no_free +
+                             out.dropped_ready_full,
+                         DEAD_RECORDS);
+        simpler_args_dump_collector_close(c);
+    }
+}
+
+/* The write never returns at all: the run's end goes without it, and says so. */
+static void a_write_that_never_returns_ends_the_run(void **state)
+{
+    enum simpler_lane_end end = SIMPLER_LANE_COMPLETE;
+    struct simpler_args_dump_collector *c;
+    struct args_dump_outcome out;
+
+    (void)state;
+    uint64_t took = dump_to_a_dead_host(SIMPLER_TESTPOINT_DUMP_BIN_WRITE, &c);
+    uint64_t start = kit_now_ns();
     assert_int_equal(simpler_args_dump_collector_settle(c, &end, &out), SIMPLER_EPARTIAL);
+    assert_in_range(took, 300000000, 5000000000);
+    assert_in_range(kit_now_ns() - start, 2900000000, 20000000000);
+    assert_true(simpler_args_dump_collector_is_lost(c));
+    assert_false(out.counts_known || out.has_manifest);
+    assert_false(dump_exists("args_dump.json"));
+    assert_true(out.dropped_arena + out.dropped_no_free + out.dropped_ready_full >=
+                DEAD_RECORDS - 4);
+    simpler_args_dump_collector_close(c); /* waits for nobody */
+    stands_no_more();
+    kit_sleep_ns(20000000);
     simpler_testpoint_set(NULL, NULL);
-    assert_true(took >= 100000000 && took < 5000000000);
-    assert_true(out.counts_known && out.has_manifest);
-    assert_true(out.records >= 1 && out.records <= 4);
-    assert_int_equal(out.records + out.dropped_arena + out.dropped_no_free + out.dropped_ready_full,
-                     200);
-    simpler_args_dump_collector_close(c);
+    assert_false(dump_exists("args_dump.json"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DUMP_TEST(a_slow_disk_is_no_deadlock),   DUMP_TEST(a_disk_of_40_mb_a_second),
-        DUMP_TEST(a_full_pool_and_a_full_arena), DUMP_TEST(a_short_ready_queue),
-        DUMP_TEST(a_deep_ready_queue),           DUMP_TEST(a_dead_host_costs_one_wait),
+        DUMP_TEST(a_slow_disk_is_no_deadlock),
+        DUMP_TEST(a_disk_of_40_mb_a_second),
+        DUMP_TEST(a_full_pool_and_a_full_arena),
+        DUMP_TEST(a_short_ready_queue),
+        DUMP_TEST(a_deep_ready_queue),
+        DUMP_TEST(a_dead_host_costs_one_wait),
+        DUMP_TEST(a_write_that_never_returns_ends_the_run),
     };
     simpler_log_set_level(SIMPLER_LOG_WARN);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,6 +126,31 @@ static void a_long_write_is_a_sign_of_life(void **state)
     outlast_the_clock(&rig);
 }
 
+/* A single write that takes longer than its limit is no sign of life any more. */
+static void a_write_beyond_its_limit_has_stopped(void **state)
+{
+    struct rig rig;
+    struct simpler_prof_accounting accounting;
+
+    (void)state;
+    rig_defaults(&rig, 1, 1, 1);
+    rig.config.backstop_ns = 150000000;
+    rig.config.write_limit_ns = 400000000;
+    rig.busy_us = 1500000;
+    for (uint32_t kind = 0; kind < RIG_KINDS; kind++) {
+        rig.client.buffers_per_lane[kind] = 2;
+        rig.config.kind[kind].records_per_buffer = 8;
+    }
+    assert_int_equal(rig_open(&rig), 0);
+    rig_begin(&rig, producers, 1);
+    uint64_t stall = append_until_loss(&rig, producer_of(0, 0));
+    assert_in_range(stall, 300000000, 1400000000);
+    assert_int_equal(simpler_prof_session_quiesce(rig.session, complete, &accounting), 0);
+    rig_compare(&rig, &accounting);
+    assert_true(accounting.dropped_no_free > 0);
+    rig_close(&rig);
+}
+
 /* As is what a client says itself, for the lane that waits. */
 static void a_beat_is_a_sign_of_life(void **state)
 {
@@ -251,6 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stopped_host_costs_one_stall),
         cmocka_unit_test(a_long_write_is_a_sign_of_life),
+        cmocka_unit_test(a_write_beyond_its_limit_has_stopped),
         cmocka_unit_test(a_beat_is_a_sign_of_life),
         cmocka_unit_test(heartbeats_start_the_clock_again),
         cmocka_unit_test(two_buffers_lose_nothing),

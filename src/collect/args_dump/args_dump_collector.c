@@ -302,6 +302,7 @@ static int acquire_all(struct simpler_args_dump_collector *c,
         .ready_depth = config->ready_depth != 0 ? config->ready_depth : ARGS_DUMP_READY_DEPTH,
         .kind = {{sizeof(struct args_dump_record), records}},
         .backstop_ns = config->backstop_ns,
+        .write_limit_ns = config->write_limit_ns,
         .first_index = config->first_index,
     };
     c->lock_ready = pthread_mutex_init(&c->lock, NULL) == 0;
@@ -565,9 +566,12 @@ static int settle_files(struct simpler_args_dump_collector *c, bool proven,
 
 /* A thread may be inside the files: they stay as they are, without a manifest. */
 static int settle_lost(const struct simpler_args_dump_collector *c,
-                       const struct simpler_prof_accounting *accounting,
+                       const struct simpler_prof_accounting *accounting, bool may_read,
                        struct args_dump_outcome *out)
 {
+    /* Where the memory is shared nothing has to be copied for it. */
+    if (may_read && simpler_prof_session_is_mapped(c->session))
+        add_lanes(c, out);
     SIMPLER_ERROR("args dump: run %" PRIu32 " has no manifest: the collector has stopped; %" PRIu64
                   " records were attempted",
                   c->run_epoch, accounting->total);
@@ -600,7 +604,7 @@ int simpler_args_dump_collector_settle(struct simpler_args_dump_collector *colle
     memset(out, 0, sizeof(*out));
     /* Its thread may stand in a write as well. */
     if (simpler_prof_session_wait_for(c->session, &c->writer.role, "writer") != 0)
-        return settle_lost(c, &accounting, out);
+        return settle_lost(c, &accounting, verdict.may_read, out);
     simpler_args_dump_writer_finish(&c->writer);
     if (verdict.may_read && rc == 0)
         rc = fetch_counts(c);

@@ -31,6 +31,7 @@ struct args_dump_collector_config {
     uint32_t buffers;            /* a lane; 0: ARGS_DUMP_BUFFERS */
     uint64_t avg_bytes;          /* 0: ARGS_DUMP_AVG_BYTES; the arena is the product of the three */
     uint64_t backstop_ns;        /* 0: the framework's */
+    uint64_t write_limit_ns;     /* 0: the framework's */
     uint32_t ready_depth;        /* a power of two; 0: ARGS_DUMP_READY_DEPTH */
     uint32_t first_index;        /* of every queue; tests start near the wrap */
     uint64_t bin_first;          /* where args.bin's payload begins; tests start beyond 4 GiB */

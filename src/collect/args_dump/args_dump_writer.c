@@ -82,6 +82,8 @@ static void fail(struct args_dump_writer *writer)
 static void write_all(struct args_dump_writer *writer, struct iovec *parts, int count)
 {
     while (count > 0 && writer->error == 0) {
+        /* Each call has a clock of its own: a slow disk is no dead one. */
+        set_busy(writer, true);
         ssize_t n = write_parts(writer, parts, count);
         if (n < 0 && errno == EINTR)
             continue;
@@ -152,7 +154,6 @@ void simpler_args_dump_writer_finish(struct args_dump_writer *writer)
 {
     (void)pthread_mutex_lock(&writer->role);
     if (take(writer)) {
-        set_busy(writer, true);
         do
             write_jobs(writer);
         while (take(writer));

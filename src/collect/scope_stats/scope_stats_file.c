@@ -271,11 +271,12 @@ static bool is_at(const char *path, int fd)
            named.st_ino == opened.st_ino;
 }
 
-/* An empty file for this run alone: EBUSY while another run writes there. */
+/* An empty file for this run alone: EBUSY while another run writes there.  Nobody is waited
+ * for: what a user may have put there is a FIFO, too. */
 static int create(const char *path)
 {
     for (;;) {
-        int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+        int fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
         if (fd < 0)
             return -1;
         int rc = flock(fd, LOCK_EX | LOCK_NB);
