@@ -10,6 +10,7 @@
 #include "tmr/core_pool.h"
 #include "tmr/launch.h"
 #include "tmr/scheduler.h"
+#include "tmr/solo_capture.h"
 #include "tmr/tensor_pack.h"
 
 #if SIMPLER_DFX
@@ -113,9 +114,8 @@ static struct dump_args_view view_of(const struct simpler_device *device, uint32
     return view;
 }
 
-/* The thread may wait for the host meanwhile. */
-static void capture_own(struct simpler_thread *thread, const struct dump_args_view *view,
-                        uint8_t stage)
+void simpler_arg_capture_own(struct simpler_thread *thread, const struct dump_args_view *view,
+                             uint8_t stage)
 {
     struct dump_args_run run = run_of(thread->device);
 
@@ -128,7 +128,7 @@ void simpler_arg_capture_before(struct simpler_thread *thread, uint32_t number)
 {
     struct dump_args_view view = view_of(thread->device, number, thread->args);
 
-    capture_own(thread, &view, DUMP_ARGS_STAGE_BEFORE);
+    simpler_arg_capture_own(thread, &view, DUMP_ARGS_STAGE_BEFORE);
 }
 
 void simpler_arg_capture_after(struct simpler_thread *thread, uint32_t number)
@@ -141,7 +141,7 @@ void simpler_arg_capture_after(struct simpler_thread *thread, uint32_t number)
         return;
     /* The kernel may have written its array and its descriptors. */
     simpler_scheduler_unpack(thread, number);
-    capture_own(thread, &view, DUMP_ARGS_STAGE_AFTER);
+    simpler_arg_capture_own(thread, &view, DUMP_ARGS_STAGE_AFTER);
 }
 
 static uint32_t monitor_lane(const struct simpler_device *device)
@@ -149,22 +149,34 @@ static uint32_t monitor_lane(const struct simpler_device *device)
     return simpler_device_lanes(device->run) - 1;
 }
 
+/* The tensors of the task in a slot. */
+static struct dump_args_view unpack_running(const struct simpler_device *device,
+                                            struct simpler_kernel_task task,
+                                            struct simpler_tensor *tensors, int64_t *args)
+{
+    uint32_t number = simpler_ring_slot(&device->orch.ring[task.ring], task.id);
+    struct simpler_line_cursor cursor = simpler_line_cursor_init(&device->table, number);
+
+    for (uint32_t i = 0; i < device->table.slot[number].tensor_count; i++) {
+        simpler_unpack_tensor(&cursor, &device->table, number, &tensors[i]);
+        args[i] = (int64_t)(uintptr_t)&tensors[i];
+    }
+    return view_of(device, number, args);
+}
+
 /* The kernel may still write: such an entry may be torn. */
 static void capture_running(struct simpler_device *device, const struct simpler_thread *thread)
 {
     struct simpler_tensor tensors[SIMPLER_MAX_TENSORS];
     int64_t args[SIMPLER_MAX_TENSORS];
-    /* A run with a dump has no solo tasks without a slot. */
-    struct simpler_kernel_task task = simpler_kernel_word_task(thread->revoked_of);
-
-    uint32_t number = simpler_ring_slot(&device->orch.ring[task.ring], task.id);
-    struct simpler_line_cursor cursor = simpler_line_cursor_init(&device->table, number);
-    for (uint32_t i = 0; i < device->table.slot[number].tensor_count; i++) {
-        simpler_unpack_tensor(&cursor, &device->table, number, &tensors[i]);
-        args[i] = (int64_t)(uintptr_t)&tensors[i];
-    }
     struct dump_args_run run = run_of(device);
-    struct dump_args_view view = view_of(device, number, args);
+    const struct simpler_orch *orch = &device->orch;
+    struct dump_args_view view;
+
+    if (thread == orch->thread && orch->solo_capture != NULL)
+        view = simpler_solo_capture_view(orch->solo_capture, tensors, args);
+    else
+        view = unpack_running(device, simpler_kernel_word_task(thread->revoked_of), tensors, args);
     dump_args_task_capture(&run, monitor_lane(device), &view, DUMP_ARGS_STAGE_AFTER);
 }
 

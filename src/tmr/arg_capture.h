@@ -22,6 +22,10 @@ void simpler_arg_capture_before(struct simpler_thread *thread, uint32_t number);
 /* All kernels of the task have returned.  May unpack its tensors here again. */
 void simpler_arg_capture_after(struct simpler_thread *thread, uint32_t number);
 
+/* One stage of a task into the thread's lane; it may wait for the host meanwhile. */
+void simpler_arg_capture_own(struct simpler_thread *thread, const struct dump_args_view *view,
+                             uint8_t stage);
+
 /* The monitor's: what the outputs of tasks inside a kernel hold now, into its own lane. */
 void simpler_arg_capture_partial(struct simpler_device *device);
 
@@ -85,9 +89,6 @@ SIMPLER_INLINE void simpler_arg_capture_after(struct simpler_thread *thread, uin
     (void)thread;
     (void)number;
 }
-/* The monitor's: what the outputs of tasks inside a kernel hold now, into its own lane. */
-void simpler_arg_capture_partial(struct simpler_device *device);
-
 SIMPLER_INLINE bool simpler_arg_capture_is_on(const struct simpler_device *device)
 {
     (void)device;

@@ -137,6 +137,13 @@ struct simpler_scope_frame {
     uint8_t reserved;
 };
 
+/* Whether every task that was submitted is done, and none has failed: short ones may pass. */
+enum simpler_settled {
+    SIMPLER_SETTLED_NOT = 0,
+    SIMPLER_SETTLED = 1,
+    SIMPLER_SETTLED_WATCHED = 2 /* in a run whose args dump sees every task */
+};
+
 /* The orchestrator of one run. */
 struct simpler_orch {
     struct simpler_orch_head head; /* first: see task/orch_ops.h */
@@ -150,8 +157,9 @@ struct simpler_orch {
     bool manual;
     bool all_solo;       /* one thread: there is nobody to hand over to */
     bool never_solo;     /* kernels run on core threads */
-    bool may_settle;     /* nobody needs to see every task in its slot and in the map */
-    bool settled;        /* every task that was submitted is done, and none has failed */
+    uint8_t may_settle;  /* enum simpler_settled: what all being done makes of it */
+    uint8_t settled;     /* enum simpler_settled */
+    bool watched;        /* args dump or hazard check see every task */
     bool scope_stats;    /* each scope boundary is told to the collector */
     uint8_t dump_level;  /* of the args dump; 0: off */
     bool counting;       /* a ring, the pool or the map was too small: count what would do */
@@ -181,6 +189,8 @@ struct simpler_orch {
     /* Of the task that is run while it is submitted, in no slot. */
     const char *solo_file;
     int32_t solo_line;
+    /* While a task that is captured runs so: the monitor's, behind this thread's word (M1). */
+    const struct simpler_solo_capture *solo_capture;
     /* Of this run: its start, when the orchestration returned, what threads had counted before. */
     uint64_t start_ns;
     uint64_t orchestration_ns;

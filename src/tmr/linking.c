@@ -236,7 +236,7 @@ static void make_cycle(struct simpler_orch *orch, struct simpler_task_slot *self
 static void share(struct simpler_orch *orch, struct simpler_task_slot *self, uint32_t number,
                   bool is_short)
 {
-    orch->settled = false;
+    orch->settled = SIMPLER_SETTLED_NOT;
     int32_t linked = link_pending(orch, self);
     note_edges(orch, self, linked);
     make_cycle(orch, self);

@@ -202,7 +202,10 @@ bool simpler_orchestrator_execute(struct simpler_device *device)
         (void)simpler_fatal_stop(orch, SIMPLER_ENOMEM);
     simpler_scope_sample_start(orch);
     simpler_arg_capture_start(orch);
-    orch->may_settle = orch->check == NULL && orch->dump_level == 0 && !orch->never_solo;
+    orch->watched = orch->check != NULL || orch->dump_level != 0;
+    /* A hazard check needs every task in its slot. */
+    if (orch->check == NULL && !orch->never_solo)
+        orch->may_settle = orch->watched ? SIMPLER_SETTLED_WATCHED : SIMPLER_SETTLED;
     orch->settled = orch->may_settle;
     orchestrate(orch);
     simpler_scope_sample_finish(orch);

@@ -14,7 +14,7 @@ static SIMPLER_COLD void complete_odd(struct simpler_orch *orch, uint32_t number
 {
     struct simpler_task_table *table = &orch->device->table;
 
-    orch->settled = false;
+    orch->settled = SIMPLER_SETTLED_NOT;
     if (table->slot[number].failed == SIMPLER_OUTCOME_DEFERRED) {
         simpler_deferred_hold(orch->device, number);
         return;

@@ -15,13 +15,10 @@ void simpler_solo_run(struct simpler_orch *orch, uint32_t number);
 /* The task of slot @number, which is in no list, has run or has nothing to run. */
 void simpler_solo_complete(struct simpler_orch *orch, uint32_t number);
 
-/*
- * Calls a kernel with the arguments of a submit; 0 or its status.  @made are the
- * OUTPUTs in their order, NULL: there are none.  @word: see kernel_word.h.
- */
-SIMPLER_INLINE int simpler_solo_call(struct simpler_thread *thread, uint32_t func_id,
-                                     const struct simpler_task_args *args,
-                                     const struct simpler_tensor *made, uint64_t word)
+/* A kernel's arguments, of a submit.  @made are the OUTPUTs in their order, NULL: none. */
+SIMPLER_INLINE void simpler_solo_set_args(struct simpler_thread *thread,
+                                          const struct simpler_task_args *args,
+                                          const struct simpler_tensor *made)
 {
     uint32_t tensors = args->tensor_count;
 
@@ -32,6 +29,14 @@ SIMPLER_INLINE int simpler_solo_call(struct simpler_thread *thread, uint32_t fun
     }
     for (uint32_t k = 0; k < args->scalar_count; k++)
         thread->args[tensors + k] = (int64_t)args->scalar[k];
+}
+
+/* Calls a kernel with the arguments of a submit; 0 or its status.  @word: see kernel_word.h. */
+SIMPLER_INLINE int simpler_solo_call(struct simpler_thread *thread, uint32_t func_id,
+                                     const struct simpler_task_args *args,
+                                     const struct simpler_tensor *made, uint64_t word)
+{
+    simpler_solo_set_args(thread, args, made);
     simpler_kernel_set_contexts(thread);
     return simpler_kernel_call(thread, func_id, word);
 }

@@ -22,6 +22,7 @@
 #include "tmr/scheduler.h"
 #include "tmr/scope_sample.h"
 #include "tmr/solo.h"
+#include "tmr/solo_capture.h"
 #include "tmr/submit_check.h"
 #include "tmr/submit_slot.h"
 
@@ -158,10 +159,10 @@ static SIMPLER_NOINLINE void look_around(struct simpler_orch *orch)
     const _Atomic uint64_t *failed = &orch->device->failure.task;
 
     simpler_admission_advance_all(orch);
-    if (!orch->settled && orch->may_settle)
-        orch->settled =
-            is_all_done(orch) && atomic_load_explicit(failed, memory_order_relaxed) == 0;
-    if (orch->settled)
+    if (orch->settled == SIMPLER_SETTLED_NOT && is_all_done(orch) &&
+        atomic_load_explicit(failed, memory_order_relaxed) == 0)
+        orch->settled = orch->may_settle;
+    if (orch->settled != SIMPLER_SETTLED_NOT)
         simpler_handover_probe(orch);
 }
 
@@ -169,6 +170,17 @@ SIMPLER_INLINE void look_at_times(struct simpler_orch *orch)
 {
     if ((orch->submit_seq & (ADVANCE_PERIOD - 1)) == 0)
         look_around(orch);
+}
+
+/* A task that is captured once its conditions hold is captured from its slot. */
+static SIMPLER_COLD void keep_arguments(struct simpler_orch *orch,
+                                        const struct simpler_submit_request *q, uint32_t number,
+                                        int status)
+{
+    if (orch->dump_level == 0 || status != 0)
+        return;
+    simpler_submit_fill_payload(orch, q->args, number);
+    simpler_arg_capture_submit(orch, q->args, number);
 }
 
 /*
@@ -182,6 +194,7 @@ static SIMPLER_COLD int keep(struct simpler_orch *orch, const struct simpler_sub
     uint64_t id = simpler_task_id_of(&orch->device->table.slot[number]);
 
     find_producers(orch, q, id);
+    keep_arguments(orch, q, number, status);
     simpler_submit_answer(orch, q, id);
     simpler_scheduler_note_odd_end(orch->thread, number, status);
     simpler_solo_complete(orch, number);
@@ -207,28 +220,44 @@ SIMPLER_INLINE bool is_short(const struct simpler_orch *orch,
 
 /* Nothing unfinished is before the task, it is short, and nothing would keep it from retiring. */
 SIMPLER_INLINE bool passes_through(struct simpler_orch *orch, const struct simpler_ring *ring,
-                                   const struct simpler_submit_request *q)
+                                   const struct simpler_submit_request *q,
+                                   enum simpler_settled settled)
 {
-    if (!orch->settled || ring->hold_from != SIMPLER_NO_HOLD || q->args->output_count != 0 ||
-        !is_short(orch, q))
+    if (orch->settled != settled || ring->hold_from != SIMPLER_NO_HOLD ||
+        q->args->output_count != 0 || !is_short(orch, q))
         return false;
     return SIMPLER_LIKELY(simpler_ring_live(orch, orch->current) == 0) || catches_up(orch);
 }
 
+/* The kernel gets the caller's arguments; @made: its OUTPUTs, NULL: none. */
+SIMPLER_INLINE int call_here(struct simpler_orch *orch, const struct simpler_submit_request *q,
+                             const struct simpler_tensor *made, uint64_t id, uint64_t word,
+                             bool watched)
+{
+    if (watched && orch->dump_level != 0)
+        return simpler_solo_capture_call(orch, q, made, id, word);
+    return simpler_solo_call(orch->thread, q->func_id, q->args, made, word);
+}
+
+SIMPLER_INLINE uint64_t next_id(const struct simpler_orch *orch, const struct simpler_ring *ring)
+{
+    return (uint64_t)orch->current << 32 | ring->next;
+}
+
 SIMPLER_INLINE int pass_through(struct simpler_orch *orch, struct simpler_ring *ring,
-                                const struct simpler_submit_request *q)
+                                const struct simpler_submit_request *q, bool watched)
 {
     struct simpler_thread *thread = orch->thread;
 
     if (q->shape != SIMPLER_SHAPE_DUMMY) {
         orch->solo_file = q->file;
         orch->solo_line = q->line;
-        int status = simpler_solo_call(thread, q->func_id, q->args, NULL, q->func_id);
+        int status = call_here(orch, q, NULL, next_id(orch, ring), q->func_id, watched);
         if (SIMPLER_UNLIKELY(((uint32_t)status | thread->deferred) != 0))
             return keep(orch, q, status);
         simpler_scheduler_count(&thread->counts.run);
     }
-    simpler_submit_answer(orch, q, (uint64_t)orch->current << 32 | ring->next);
+    simpler_submit_answer(orch, q, next_id(orch, ring));
     ring->done_from = ++ring->next;
     orch->device->alive[orch->current] = ring->next;
     if (ring->window_peak == 0)
@@ -243,7 +272,7 @@ SIMPLER_INLINE int pass_through(struct simpler_orch *orch, struct simpler_ring *
 
 /* The task waits for nothing: its kernel gets the caller's arguments. */
 SIMPLER_INLINE void run_here(struct simpler_orch *orch, const struct simpler_submit_request *q,
-                             uint32_t number, uint64_t id)
+                             uint32_t number, uint64_t id, bool watched)
 {
     struct simpler_thread *thread = orch->thread;
     struct simpler_task_slot *slot = &orch->device->table.slot[number];
@@ -252,12 +281,13 @@ SIMPLER_INLINE void run_here(struct simpler_orch *orch, const struct simpler_sub
         slot->failed = SIMPLER_OUTCOME_FAILED;
         simpler_scheduler_count(&thread->counts.poisoned);
     } else if (q->shape != SIMPLER_SHAPE_DUMMY) {
-        int status = simpler_solo_call(thread, q->func_id, q->args, orch->made,
-                                       simpler_kernel_word_of(slot));
-        if (SIMPLER_LIKELY(((uint32_t)status | thread->deferred) == 0))
+        int status = call_here(orch, q, orch->made, id, simpler_kernel_word_of(slot), watched);
+        if (SIMPLER_LIKELY(((uint32_t)status | thread->deferred) == 0)) {
             simpler_scheduler_count(&thread->counts.run);
-        else
+        } else {
+            keep_arguments(orch, q, number, status);
             simpler_scheduler_note_odd_end(thread, number, status);
+        }
     }
     simpler_submit_answer(orch, q, id);
     simpler_solo_complete(orch, number);
@@ -272,6 +302,43 @@ SIMPLER_INLINE int hand_over(struct simpler_orch *orch, const struct simpler_sub
     if (odd && q->shape == SIMPLER_SHAPE_LAUNCH)
         simpler_submit_prepare_launch(orch, q, number);
     return simpler_linking_finish(orch, number);
+}
+
+/* By its slot.  @watched: args dump or hazard check see the task. */
+SIMPLER_INLINE int submit_slot(struct simpler_orch *orch, struct simpler_ring *ring,
+                               struct simpler_submit_request *q, uint8_t *block, bool odd,
+                               bool watched)
+{
+    int status = 0;
+
+    if (q->args->output_count != 0)
+        simpler_submit_note_hold(orch, ring, q->heap_bytes, block == ring->heap.memory);
+    uint32_t number = simpler_submit_make_slot(orch, q);
+    if (watched && orch->check != NULL)
+        simpler_hazard_check_submit(orch->check, orch, q->args, number);
+    uint64_t id = (uint64_t)orch->current << 32 | (ring->next - 1);
+    find_producers(orch, q, id);
+    if (q->args->output_count != 0)
+        simpler_submit_make_outputs(orch, q->args, block, id);
+    if (orch->pending_count == 0 && is_short(orch, q))
+        run_here(orch, q, number, id, watched);
+    else
+        status = hand_over(orch, q, number, id, odd);
+    if (SIMPLER_UNLIKELY(status != 0))
+        return refuse(orch, q, status);
+    note_peaks(orch, ring);
+    look_at_times(orch);
+    return 0;
+}
+
+static SIMPLER_NOINLINE int submit_watched(struct simpler_orch *orch,
+                                           struct simpler_submit_request *q, uint8_t *block)
+{
+    struct simpler_ring *ring = &orch->ring[orch->current];
+
+    if (passes_through(orch, ring, q, SIMPLER_SETTLED_WATCHED))
+        return pass_through(orch, ring, q, true);
+    return submit_slot(orch, ring, q, block, true, true);
 }
 
 SIMPLER_INLINE int submit_checked(struct simpler_orch *orch, struct simpler_submit_request *q,
@@ -293,26 +360,11 @@ SIMPLER_INLINE int submit_checked(struct simpler_orch *orch, struct simpler_subm
                                           "ring %u has had 2^32 - 2 tasks in this run, the most "
                                           "that its ids can name",
                                           orch->current));
-    if (passes_through(orch, ring, q))
-        return pass_through(orch, ring, q);
-    if (q->args->output_count != 0)
-        simpler_submit_note_hold(orch, ring, q->heap_bytes, block == ring->heap.memory);
-    uint32_t number = simpler_submit_make_slot(orch, q);
-    if (SIMPLER_UNLIKELY(orch->check != NULL))
-        simpler_hazard_check_submit(orch->check, orch, q->args, number);
-    uint64_t id = (uint64_t)orch->current << 32 | (ring->next - 1);
-    find_producers(orch, q, id);
-    if (q->args->output_count != 0)
-        simpler_submit_make_outputs(orch, q->args, block, id);
-    if (orch->pending_count == 0 && is_short(orch, q) && orch->dump_level == 0)
-        run_here(orch, q, number, id);
-    else
-        status = hand_over(orch, q, number, id, odd);
-    if (SIMPLER_UNLIKELY(status != 0))
-        return refuse(orch, q, status);
-    note_peaks(orch, ring);
-    look_at_times(orch);
-    return 0;
+    if (passes_through(orch, ring, q, SIMPLER_SETTLED))
+        return pass_through(orch, ring, q, false);
+    if (SIMPLER_UNLIKELY(orch->watched))
+        return submit_watched(orch, q, block);
+    return submit_slot(orch, ring, q, block, odd, false);
 }
 
 /* Apart, so that plain tasks do not pay for what is rare. */

@@ -392,9 +392,12 @@ static void a_stuck_kernel_leaves_whole_files(void **state)
 {
     (void)state;
     static struct spinner s;
-    static const uint32_t execs[] = {SIMPLER_EXEC_INLINE, SIMPLER_EXEC_THREADS};
-    for (int i = 0; i < 2; i++) {
-        struct simpler_call_config config = with_diagnostics(2);
+    static const uint32_t execs[] = {SIMPLER_EXEC_INLINE, SIMPLER_EXEC_THREADS,
+                                     SIMPLER_EXEC_INLINE};
+    /* With one thread the tasks pass through. */
+    static const uint32_t threads[] = {2, 2, 1};
+    for (int i = 0; i < 3; i++) {
+        struct simpler_call_config config = with_diagnostics(threads[i]);
         config.exec = execs[i];
         memset(&s, 0, sizeof(s));
         cells[7][0] = 0;
@@ -431,7 +434,7 @@ static void a_stuck_kernel_leaves_whole_files(void **state)
         atomic_store(&s.let_go, 1);
         assert_int_equal(simpler_worker_quiesce(kit.worker, 10000000000u), 0);
         /* What came back late wrote nothing into the next run's files. */
-        struct simpler_call_config next = with_diagnostics(2);
+        struct simpler_call_config next = with_diagnostics(threads[i]);
         next.exec = execs[i];
         assert_int_equal(hang_run(one_done_one_stuck, &s, &next), 0);
         assert_int_equal(result.args_dump.refused_epoch, 0);

@@ -144,16 +144,15 @@ MUTANTS = [
          "        thread->handed = ready;\n        simpler_scheduler_publish(thread, ready);\n"
          "    }\n")]),
     ("settled-stays", "tasks pass through although a shared one is not done", "dev", [
-        ("src/tmr/linking.c", "    orch->settled = false;\n", "")]),
+        ("src/tmr/linking.c", "    orch->settled = SIMPLER_SETTLED_NOT;\n", "")]),
     ("settled-early", "tasks pass through before all others are done", "dev", [
         ("src/tmr/submit.c", "        if (orch->ring[r].done_from != orch->ring[r].next)\n"
          "            return false;\n", "")]),
     ("settled-though-failed", "tasks pass through although one has failed", "dev", [
-        ("src/tmr/solo.c", "    orch->settled = false;\n", "    (void)orch;\n")]),
+        ("src/tmr/solo.c", "    orch->settled = SIMPLER_SETTLED_NOT;\n", "    (void)orch;\n")]),
     ("failure-unrecorded", "the map does not learn of a task that failed as it passed", "dev", [
         ("src/tmr/submit.c",
-         "    find_producers(orch, q, id);\n    simpler_submit_answer(orch, q, id);\n    simpler_scheduler",
-         "    simpler_submit_answer(orch, q, id);\n    simpler_scheduler")]),
+         "    find_producers(orch, q, id);\n    keep_arguments(", "    keep_arguments(")]),
     ("done-before-walk", "a slot may be reused while its list is walked", "dev", [
         ("src/tmr/scheduler.c",
          "    while (link != 0) {\n        /* The next link",
