@@ -16,7 +16,7 @@ const char simpler_dump_viewer_options_help[] =
     "\n"
     "Lists the arguments of an args dump, or saves them as files.  DIR holds\n"
     "args_dump.json; without it the newest outputs/*/args_dump is taken and named.\n"
-    "With --rounds each round has one: outputs/latest/round_<i>/args_dump is DIR.\n"
+    "With --rounds each round has one, outputs/*/round_<i>/args_dump, which count too.\n"
     "\n"
     "Filters take lists and ranges (0,2-4,9-) and combine:\n"
     "  -t, --task ID     task ids as listed (0x...), or decimal\n"

@@ -23,27 +23,43 @@ static bool is_newer(const struct stat *a, const struct stat *b)
     return a->st_mtim.tv_nsec >= b->st_mtim.tv_nsec;
 }
 
-/* Of equal times the last name, which ends with the run's date. */
-static bool newest(char *out, size_t capacity)
+/* Through the link to one of the others. */
+static bool is_latest(const char *path)
 {
-    glob_t found;
+    static const char link[] = "outputs/latest/";
+    return strncmp(path, link, sizeof(link) - 1) == 0;
+}
+
+/* The newest of those that are reached through the link, or of the others. */
+static bool newest_of(const glob_t *found, bool latest, char *out, size_t capacity)
+{
     struct stat best = {0};
     bool any = false;
 
-    if (glob("outputs/*/args_dump", GLOB_ERR, NULL, &found) != 0)
-        return false;
-    for (size_t i = 0; i < found.gl_pathc; i++) {
+    for (size_t i = 0; i < found->gl_pathc; i++) {
+        const char *path = found->gl_pathv[i];
         struct stat st;
-        /* A link to one of the others. */
-        if (strcmp(found.gl_pathv[i], "outputs/latest/args_dump") == 0 && found.gl_pathc > 1)
-            continue;
-        if (stat(found.gl_pathv[i], &st) != 0 || !S_ISDIR(st.st_mode))
+        if (is_latest(path) != latest || stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
             continue;
         if (any && !is_newer(&st, &best))
             continue;
         best = st;
-        any = (size_t)snprintf(out, capacity, "%s", found.gl_pathv[i]) < capacity;
+        any = (size_t)snprintf(out, capacity, "%s", path) < capacity;
     }
+    return any;
+}
+
+/* Of equal times the last name, which ends with the run's date; rounds after whole runs. */
+static bool newest(char *out, size_t capacity)
+{
+    glob_t found = {0};
+
+    int runs = glob("outputs/*/args_dump", GLOB_ERR, NULL, &found);
+    int rounds =
+        glob("outputs/*/round_*/args_dump", GLOB_ERR | (runs == 0 ? GLOB_APPEND : 0), NULL, &found);
+    if (runs != 0 && rounds != 0)
+        return false;
+    bool any = newest_of(&found, false, out, capacity) || newest_of(&found, true, out, capacity);
     globfree(&found);
     return any;
 }
@@ -97,7 +113,9 @@ int simpler_dump_locate(const char *path, struct simpler_dump_place *out, char *
 
     if (path == NULL) {
         if (!newest(found, sizeof(found))) {
-            (void)snprintf(error, capacity, "no outputs/*/args_dump directory found");
+            (void)snprintf(error, capacity,
+                           "no outputs/*/args_dump directory found, nor one of a round "
+                           "(outputs/*/round_*/args_dump)");
             return SIMPLER_ENOENT;
         }
         path = found;

@@ -49,6 +49,24 @@ grep -q int16 <<<"$out" || fail "the newest was not taken: $out"
 grep -q outputs/a_new/args_dump <<<"$out" || fail "the chosen directory is not told: $out"
 grep -qE 'int8|int32' <<<"$out" && fail "other dumps are shown: $out"
 
+# Rounds have theirs one deeper; the newest of all counts, and the link to it is not told.
+for i in 1 2 10; do
+    generate "outputs/b_rounds/round_$i/args_dump" uint$((i == 1 ? 8 : i == 2 ? 16 : 32))
+    touch -d "2024-01-04 00:00:$i" "outputs/b_rounds/round_$i/args_dump"
+done
+ln -s b_rounds outputs/latest
+out=$("$SIMPLER" dump-viewer 2>&1) || fail "rounds: $out"
+grep -q uint32 <<<"$out" || fail "the last round was not taken: $out"
+grep -q outputs/b_rounds/round_10/args_dump <<<"$out" || fail "the chosen round is not told: $out"
+touch -d '2024-01-05 00:00:00' outputs/a_new/args_dump
+out=$("$SIMPLER" dump-viewer 2>&1) || fail "a run after rounds: $out"
+grep -q int16 <<<"$out" || fail "the run after the rounds was not taken: $out"
+mkdir away && mv outputs/*_* outputs/latest away/ && mkdir outputs/only &&
+    mv away/b_rounds/round_2 outputs/only/
+out=$("$SIMPLER" dump-viewer 2>&1) || fail "rounds alone: $out"
+grep -q outputs/only/round_2/args_dump <<<"$out" || fail "rounds alone: $out"
+rm -r outputs/only && mv away/*_* outputs/
+
 # A directory, the manifest itself, and a path with a blank.
 mv outputs/z_old 'outputs/z old'
 for path in 'outputs/z old/args_dump' 'outputs/z old/args_dump/' \
