@@ -21,6 +21,7 @@
 #include "collect/args_dump/args_dump_collector.h"
 #include "dump_rig.h"
 #include "platform/transport.h"
+#include "report/dump_manifest.h"
 #include "simpler/log.h"
 
 #if defined(SIMPLER_DEBUG)
@@ -118,55 +119,132 @@ static void a_disk_of_40_mb_a_second(void **state)
 
 /* ---- a full pool ---- */
 
-#define FAN 16
+#define FAN       16
+#define MOST_FAN  1024 /* int32 of one tensor */
+#define FAN_TIMES 4
+
+struct fan {
+    int32_t data[FAN][MOST_FAN];
+    uint32_t cells; /* of each tensor, DUMP_CELLS at least */
+};
+
+/* Adds one to every cell of every tensor. */
+static int raise_all(const int64_t *args, uint32_t tensors, void *user)
+{
+    const struct fan *fan = user;
+
+    for (uint32_t i = 0; i < tensors; i++) {
+        int32_t *cells = simpler_kernel_data(args, i);
+        for (uint32_t k = 0; k < fan->cells; k++)
+            cells[k]++;
+    }
+    return 0;
+}
 
 /* FAN producers that are long, and a task that waits for all: the pool is full to its last entry.
  */
 static void fan_graph(struct simpler_orch *orch, void *user)
 {
-    int32_t(*cells)[DUMP_CELLS] = user;
+    struct fan *fan = user;
     struct simpler_tensor t[FAN];
     struct simpler_task_args args;
 
-    for (int round = 0; round < 4; round++) {
+    for (int round = 0; round < FAN_TIMES; round++) {
         for (int i = 0; i < FAN; i++) {
-            t[i] = kit_tensor(cells[i], DUMP_CELLS, SIMPLER_DTYPE_INT32);
+            t[i] = kit_tensor(fan->data[i], fan->cells, SIMPLER_DTYPE_INT32);
             simpler_task_args_reset(&args);
             simpler_task_args_add_inout(&args, &t[i]);
-            if (kit_submit_variant(orch, KIT_LONG, &args, dump_increment, NULL, NULL) != 0)
+            if (kit_submit_variant(orch, KIT_LONG, &args, raise_all, fan, NULL) != 0)
                 return;
         }
         simpler_task_args_reset(&args);
         for (int i = 0; i < FAN; i++)
             simpler_task_args_add_inout(&args, &t[i]);
-        if (kit_submit_variant(orch, KIT_LONG, &args, dump_increment, NULL, NULL) != 0)
+        if (kit_submit_variant(orch, KIT_LONG, &args, raise_all, fan, NULL) != 0)
             return;
     }
 }
 
-static void a_full_pool_and_a_full_arena(void **state)
+/* What tensor @i holds before and after task @id, which is a producer or the one that waits. */
+static int32_t fan_value(uint64_t id, bool after)
 {
-    struct kit kit;
+    uint64_t round = id / (FAN + 1);
+    return (int32_t)(2 * round + (id % (FAN + 1) == FAN) + after);
+}
 
-    (void)state;
-    dump_open_small(&kit);
+static void check_fan(const struct fan *fan)
+{
+    struct simpler_dump_manifest *m;
+    struct simpler_dump_entry e;
+    uint32_t tensors = 0;
+    char path[256];
+
+    dump_path(path, sizeof(path), "args.bin");
+    int bin = open(path, O_RDONLY);
+    dump_path(path, sizeof(path), "args_dump.json");
+    assert_int_equal(simpler_dump_manifest_open(path, &m), 0);
+    while (simpler_dump_manifest_next(m, &e) > 0) {
+        int32_t cells[MOST_FAN];
+        if (e.kind == SIMPLER_DUMP_SCALAR)
+            continue;
+        tensors++;
+        assert_int_equal(e.bin_size, 4 * fan->cells);
+        assert_int_equal(pread(bin, cells, e.bin_size, (off_t)e.bin_offset), e.bin_size);
+        for (uint32_t k = 0; k < fan->cells; k++)
+            assert_int_equal(cells[k], fan_value(e.task_id, e.stage == SIMPLER_DUMP_AFTER));
+    }
+    assert_string_equal(simpler_dump_manifest_error(m), "");
+    simpler_dump_manifest_close(m);
+    (void)close(bin);
+    assert_int_equal(tensors, FAN_TIMES * 4 * FAN);
+}
+
+/* Fifty times; the payloads of a run are several arenas. */
+static void fill_pool_and_arena(const struct simpler_dump_config *sizes, uint32_t cells)
+{
+    static struct fan fan;
+    struct kit kit;
+    int full = 0;
+
+    dump_open(&kit, sizes);
     dump_slow_writes(200000, false);
     for (int round = 0; round < 50; round++) {
-        static int32_t cells[FAN][DUMP_CELLS];
         struct simpler_call_config config = kit_config(3);
-        memset(cells, 0, sizeof(cells));
+        memset(&fan, 0, sizeof(fan));
+        fan.cells = cells;
         config.enable_dump_args = 2;
         config.output_prefix = dump_prefix;
         config.hazards = SIMPLER_HAZARDS_ALL;
         kit_set_dep_pool(&config, FAN);
-        assert_int_equal(kit_run(&kit, fan_graph, cells, &config, &dump_result), 0);
+        assert_int_equal(kit_run(&kit, fan_graph, &fan, &config, &dump_result), 0);
         assert_int_equal(dump_result.args_dump.status, 0);
-        assert_int_equal(dump_result.args_dump.records, 4 * (FAN * 4 + 2 * FAN + 2));
-        assert_int_equal(cells[1][0], 4);
-        assert_int_equal(cells[0][0], 8);
+        assert_int_equal(dump_result.args_dump.records, FAN_TIMES * (FAN * 4 + 2 * FAN + 2));
+        full += dump_result.stats.ring[0].dep_pool_peak == FAN;
+        check_fan(&fan);
     }
     simpler_testpoint_set(NULL, NULL);
     kit_close(&kit);
+    /* Else a producer was done before its consumer was linked. */
+    assert_true(full > 0);
+    print_message("the pool was full in %d of 50 runs\n", full);
+}
+
+static void a_full_pool_and_an_arena_of_4_kib(void **state)
+{
+    (void)state;
+    fill_pool_and_arena(&(struct simpler_dump_config){.records_per_buffer = 4,
+                                                      .buffers_per_thread = 4,
+                                                      .avg_tensor_bytes = 256},
+                        DUMP_CELLS);
+}
+
+static void a_full_pool_and_an_arena_of_64_kib(void **state)
+{
+    (void)state;
+    fill_pool_and_arena(&(struct simpler_dump_config){.records_per_buffer = 4,
+                                                      .buffers_per_thread = 4,
+                                                      .avg_tensor_bytes = 4096},
+                        MOST_FAN);
 }
 
 static int64_t mapped_bytes(void)
@@ -354,7 +432,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         DUMP_TEST(a_slow_disk_is_no_deadlock),
         DUMP_TEST(a_disk_of_40_mb_a_second),
-        DUMP_TEST(a_full_pool_and_a_full_arena),
+        DUMP_TEST(a_full_pool_and_an_arena_of_4_kib),
+        DUMP_TEST(a_full_pool_and_an_arena_of_64_kib),
         DUMP_TEST(a_short_ready_queue),
         DUMP_TEST(a_deep_ready_queue),
         DUMP_TEST(a_dead_host_costs_one_wait),
