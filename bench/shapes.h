@@ -19,6 +19,7 @@
  * A peer program reads lines "SHAPE [g]" and answers each with the nanoseconds a
  * task of one run, or "wrong" when the result is.
  */
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,14 +60,16 @@ static inline double bench_resident(void)
     return (double)resident * 4096;
 }
 
-static double bench_pending_bytes; /* set by a run of the shape "pending" */
-static volatile int bench_gate;    /* 1: the held task may end */
+static double bench_pending_bytes;      /* set by a run of the shape "pending" */
+static volatile int bench_gate;         /* 1: the held task may end */
+static volatile int bench_gate_entered; /* 1: a thread is inside it */
 
 static inline void bench_wait_gate(void)
 {
-    struct timespec ts = {0, 1000000};
+    struct timespec ts = {0, 20000};
+    (void)nanosleep(&ts, NULL); /* so that it is a long one, whatever happens */
     while (!bench_gate)
-        (void)nanosleep(&ts, NULL);
+        (void)sched_yield();
 }
 
 static inline uint64_t bench_ns(void)
@@ -207,7 +210,7 @@ static int bench_serve(bench_run_fn run)
         while (at < 6 && strcmp(shapes[at], shape) != 0)
             at++;
         bench_clear();
-        bench_gate = 0;
+        bench_gate = bench_gate_entered = 0;
         if (strcmp(shape, "fan") == 0) {
             uint64_t begin = bench_ns();
             if (run(shape, ns) && bench_cells[0].value == 1)
