@@ -82,6 +82,8 @@ with tempfile.TemporaryDirectory() as work:
     r = run(os.path.join(work, "whole"), *words)
     expect(r.returncode == 0, f"whole: {r.stdout} {r.stderr}")
     whole_directory, whole = load(os.path.join(work, "whole"))
+    st = os.stat(os.path.join(whole_directory, "args.bin"))
+    expect(st.st_blocks * 512 < st.st_size + (1 << 20), f"whole: blocks are left over: {st}")
     full = os.path.join(work, "full")
     mount(full, "16m")
     r = run(full, *words)

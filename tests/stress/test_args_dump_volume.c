@@ -161,6 +161,17 @@ static bool has_room(uint64_t bytes)
     return statvfs(dump_prefix, &st) == 0 && (uint64_t)st.f_bavail * st.f_frsize > bytes;
 }
 
+/* What was reserved ahead of the writes is given back; all else has been punched out. */
+static void check_blocks(void)
+{
+    char path[256];
+    struct stat st;
+
+    dump_path(path, sizeof(path), "args.bin");
+    assert_int_equal(stat(path, &st), 0);
+    assert_true(!checker.has_holes || (uint64_t)st.st_blocks * 512 < 4 * BYTES);
+}
+
 static void any_volume(void **state)
 {
     bool is_soak = getenv("SIMPLER_TEST_SECONDS") != NULL;
@@ -192,6 +203,7 @@ static void any_volume(void **state)
     for (size_t k = 0; k < WORDS; k++)
         assert_int_equal(words[k], word_of(tasks, k));
     check_manifest(tasks);
+    check_blocks();
     print_message("%u MiB, at most %llu MiB of it on the disk\n", 2 * tasks,
                   (unsigned long long)(checker.most_kept >> 20));
     kit_close(&kit);

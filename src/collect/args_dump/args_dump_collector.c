@@ -606,6 +606,7 @@ int simpler_args_dump_collector_settle(struct simpler_args_dump_collector *colle
     if (simpler_prof_session_wait_for(c->session, &c->writer.role, "writer") != 0)
         return settle_lost(c, &accounting, verdict.may_read, out);
     simpler_args_dump_writer_finish(&c->writer);
+    simpler_args_dump_writer_trim(&c->writer);
     if (verdict.may_read && rc == 0)
         rc = fetch_counts(c);
     if (verdict.may_read && rc == 0) {

@@ -91,6 +91,7 @@ void simpler_args_dump_store_start(struct args_dump_store *store, int directory)
     close_spool(store);
     for (uint32_t s = 0; s < ARGS_DUMP_MAX_SHARDS; s++)
         store->piece[s].count = 0;
+    store->reserve = (struct args_dump_reserve){0, false};
     atomic_store_explicit(&store->spooled, 0, memory_order_relaxed);
     atomic_store_explicit(&store->lost, 0, memory_order_relaxed);
     atomic_store_explicit(&store->error, 0, memory_order_relaxed);
@@ -126,6 +127,8 @@ static int spool_piece(struct args_dump_store *store, struct args_dump_piece *pi
             openat(store->directory, SPOOL_NAME, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (store->spool < 0)
         return SIMPLER_EIO;
+    simpler_args_dump_reserve_ahead(&store->reserve, store->spool, first * RECORD_BYTES,
+                                    piece->count * RECORD_BYTES);
     int rc = write_records(store, piece->records, first, piece->count);
     if (rc != 0 && errno == ENOSPC && store->make_room != NULL && store->make_room(store->self))
         rc = write_records(store, piece->records, first, piece->count);
@@ -168,6 +171,11 @@ void simpler_args_dump_store_finish(struct args_dump_store *store)
         if (store->piece[s].count != 0)
             spill(store, &store->piece[s]);
     }
+    /* The manifest may want the room. */
+    if (spooled)
+        simpler_args_dump_reserve_trim(&store->reserve, store->spool,
+                                       atomic_load_explicit(&store->spooled, memory_order_relaxed) *
+                                           RECORD_BYTES);
 }
 
 uint64_t simpler_args_dump_store_count(const struct args_dump_store *store)
@@ -229,6 +237,7 @@ uint64_t simpler_args_dump_store_move(struct args_dump_store *from, struct args_
     to->run_records = from->run_records;
     to->piece_records = from->piece_records;
     to->spool = from->spool;
+    to->reserve = from->reserve;
     from->spool = -1;
     /* relaxed: the collectors have nothing of this run any more. */
     atomic_store_explicit(&to->spooled, atomic_load_explicit(&from->spooled, memory_order_relaxed),

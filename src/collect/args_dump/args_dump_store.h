@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collect/args_dump/args_dump_reserve.h"
 #include "collect/args_dump/args_dump_wire.h"
 
 #define ARGS_DUMP_MAX_SHARDS 4u
@@ -25,8 +26,9 @@ struct args_dump_piece {
 };
 
 struct args_dump_store {
-    int directory; /* where the spool is made */
-    int spool;     /* -1: none yet */
+    int directory;                    /* where the spool is made */
+    int spool;                        /* -1: none yet */
+    struct args_dump_reserve reserve; /* behind what is spooled; under the lock */
     _Atomic uint64_t spooled;
     _Atomic uint64_t lost; /* records that found no room */
     _Atomic int error;     /* errno of the first loss */

@@ -79,8 +79,19 @@ static void fail(struct args_dump_writer *writer)
         SIMPLER_WARN("args dump: args.bin could not be shortened (errno %d)", errno);
 }
 
+static uint64_t bytes_of(const struct iovec *parts, int count)
+{
+    uint64_t bytes = 0;
+
+    for (int i = 0; i < count; i++)
+        bytes += parts[i].iov_len;
+    return bytes;
+}
+
 static void write_all(struct args_dump_writer *writer, struct iovec *parts, int count)
 {
+    simpler_args_dump_reserve_ahead(&writer->reserve, writer->fd, writer->written,
+                                    bytes_of(parts, count));
     while (count > 0 && writer->error == 0) {
         /* Each call has a clock of its own: a slow disk is no dead one. */
         set_busy(writer, true);
@@ -159,6 +170,14 @@ void simpler_args_dump_writer_finish(struct args_dump_writer *writer)
         while (take(writer));
         set_busy(writer, false);
     }
+    (void)pthread_mutex_unlock(&writer->role);
+}
+
+void simpler_args_dump_writer_trim(struct args_dump_writer *writer)
+{
+    (void)pthread_mutex_lock(&writer->role);
+    if (writer->fd >= 0)
+        simpler_args_dump_reserve_trim(&writer->reserve, writer->fd, writer->written);
     (void)pthread_mutex_unlock(&writer->role);
 }
 
@@ -296,6 +315,7 @@ void simpler_args_dump_writer_start(struct args_dump_writer *writer)
     (void)pthread_mutex_unlock(&writer->lock);
     writer->fd = -1;
     writer->written = writer->first;
+    writer->reserve = (struct args_dump_reserve){0, false};
     writer->error = 0;
     writer->refused = false;
     (void)pthread_mutex_unlock(&writer->role);

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/event.h"
+#include "collect/args_dump/args_dump_reserve.h"
 #include "collect/args_dump/args_dump_wire.h"
 #include "prof/session.h"
 
@@ -50,7 +51,8 @@ struct args_dump_writer {
     struct args_dump_jobs taken;
     int fd; /* -1: nothing is written */
     uint64_t written;
-    int error; /* errno of the write that failed; 0 none */
+    struct args_dump_reserve reserve; /* behind written */
+    int error;                        /* errno of the write that failed; 0 none */
 
     struct simpler_event wake;
     pthread_t thread;
@@ -81,6 +83,8 @@ void simpler_args_dump_writer_give_up(struct args_dump_writer *writer, uint32_t 
                                       uint32_t payloads);
 /* Writes everything that was put in. */
 void simpler_args_dump_writer_finish(struct args_dump_writer *writer);
+/* Everything is written: blocks that were reserved for more are given back. */
+void simpler_args_dump_writer_trim(struct args_dump_writer *writer);
 /* Shortens the file by up to @bytes; returns by how much. */
 uint64_t simpler_args_dump_writer_cut(struct args_dump_writer *writer, uint64_t bytes);
 
