@@ -11,6 +11,11 @@
 
 #if SIMPLER_DFX
 
+/* What the monitor is told of a task of which the level records nothing. */
+static const struct dump_args_submit nothing_marked;
+static const struct simpler_solo_capture unmarked = {
+    .view = {.level = 1, .submit = &nothing_marked}};
+
 static void describe(struct simpler_solo_capture *c, const struct simpler_orch *orch,
                      const struct simpler_submit_request *q, uint64_t id)
 {
@@ -44,12 +49,24 @@ static void capture_after(struct simpler_thread *thread, const struct simpler_so
     simpler_arg_capture_own(thread, &c->view, DUMP_ARGS_STAGE_AFTER);
 }
 
+static int call_unmarked(struct simpler_orch *orch, const struct simpler_submit_request *q,
+                         const struct simpler_tensor *made, uint64_t word)
+{
+    orch->solo_capture = &unmarked;
+    int status = simpler_solo_call(orch->thread, q->func_id, q->args, made, word);
+    simpler_arg_capture_barrier(orch->thread);
+    orch->solo_capture = NULL;
+    return status;
+}
+
 int simpler_solo_capture_call(struct simpler_orch *orch, const struct simpler_submit_request *q,
                               const struct simpler_tensor *made, uint64_t id, uint64_t word)
 {
     struct simpler_thread *thread = orch->thread;
     struct simpler_solo_capture c;
 
+    if (orch->dump_level == 1 && q->args->dump_mask == 0)
+        return call_unmarked(orch, q, made, word);
     c.made = made;
     describe(&c, orch, q, id);
     simpler_solo_set_args(thread, q->args, made);

@@ -444,6 +444,36 @@ static void a_stuck_kernel_leaves_whole_files(void **state)
     }
 }
 
+/* Marked tasks alone, and the stuck one is none: with one thread it has no slot either. */
+static void one_marked_one_stuck(struct simpler_orch *orch, void *user)
+{
+    struct simpler_tensor t = kit_tensor(cells[6], 1, SIMPLER_DTYPE_UINT64);
+    struct simpler_task_args args;
+
+    simpler_task_args_reset(&args);
+    simpler_task_args_add_inout(&args, &t);
+    simpler_task_args_dump(&args, &t);
+    KIT_EXPECT_EQUAL(kit_submit_variant(orch, KIT_LONG, &args, kit_nop_kernel, NULL, NULL), 0);
+    KIT_EXPECT_EQUAL(submit_on(orch, 7, KIT_LONG, spin_kernel, user), 0);
+}
+
+static void a_stuck_kernel_that_is_not_marked(void **state)
+{
+    (void)state;
+    static struct spinner s;
+    for (uint32_t threads = 1; threads <= 2; threads++) {
+        struct simpler_call_config config = with_diagnostics(threads);
+        config.enable_dump_args = 1;
+        memset(&s, 0, sizeof(s));
+        int rc = hang_run(one_marked_one_stuck, &s, &config);
+        assert_int_equal(rc, -SIMPLER_CODE_SCHEDULER_TIMEOUT);
+        assert_int_equal(result.args_dump.status, 0);
+        assert_int_equal(result.args_dump.records, 2);
+        atomic_store(&s.let_go, 1);
+        assert_int_equal(simpler_worker_quiesce(kit.worker, 10000000000u), 0);
+    }
+}
+
 static void scopes_then_never(struct simpler_orch *orch, void *user)
 {
     struct never *n = user;
@@ -758,6 +788,7 @@ int main(void)
         TEST(a_deadline_ends_an_orchestration_that_never_calls),
         TEST(slow_kernels_are_no_hang),
         TEST(a_stuck_kernel_leaves_whole_files),
+        TEST(a_stuck_kernel_that_is_not_marked),
         TEST(an_orchestration_that_never_returns_is_unproved),
 #if defined(SIMPLER_DEBUG)
         TEST(a_lost_edge_is_named),
