@@ -12,6 +12,7 @@
 #include "tmr/crash_line.h"
 #include "tmr/hang.h"
 #include "tmr/scheduler.h"
+#include "tmr/wake.h"
 
 void simpler_core_release(struct simpler_core *core)
 {
@@ -51,7 +52,7 @@ static void give_away(struct simpler_core *core)
                                                   memory_order_release, memory_order_relaxed));
     thread->stack = SIMPLER_NO_TASK;
     thread->stack_ns = 0;
-    simpler_event_notify(&thread->device->work, INT_MAX);
+    simpler_wake_schedulers(thread->device, INT_MAX);
 }
 
 /* A task, or one lane of a block; then the core is free again. */

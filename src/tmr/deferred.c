@@ -9,6 +9,7 @@
 #include "tmr/fatal.h"
 #include "tmr/launch.h"
 #include "tmr/scheduler.h"
+#include "tmr/wake.h"
 
 #define FIRST_NAP_NS 20000u
 #define LAST_NAP_NS  1000000u
@@ -110,7 +111,7 @@ void simpler_deferred_hold(struct simpler_device *device, uint32_t number)
     }
     unlock(list);
     /* Somebody who sleeps without a limit is to nap from now on. */
-    simpler_event_notify(&device->work, 1);
+    simpler_wake_schedulers(device, 1);
     simpler_event_notify(&device->progress, 1);
 }
 

@@ -21,6 +21,7 @@
 #include "tmr/monitor.h"
 #include "tmr/orchestrator.h"
 #include "tmr/scheduler.h"
+#include "tmr/wake.h"
 
 /* A wake across CPUs costs about this much: nobody spins longer. */
 #define PARK_COST_NS      20000u
@@ -138,6 +139,7 @@ static int start_threads(struct simpler_device *device, const struct simpler_dev
     device->exec_threads = run->exec == SIMPLER_EXEC_THREADS;
     for (uint32_t i = 0; i < device->thread_count; i++)
         simpler_scheduler_init_thread(&device->threads[i], device, i);
+    simpler_wake_open(device);
     device->spin_allowed = run->thread_count <= cpus;
     device->spin_ticks =
         simpler_clock_ns_to_ticks(run->thread_count <= cpus ? PARK_COST_NS : OVERSUBSCRIBED_NS);

@@ -10,6 +10,7 @@
  * orchestrator as it is submitted (solo); every other task is shared.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -81,6 +82,13 @@ enum simpler_thread_state {
     SIMPLER_THREAD_EXITED = 2  /* it has returned from its entry */
 };
 
+/* How a scheduler sleeps, see wake.h. */
+enum simpler_park {
+    SIMPLER_PARK_NOT = 0,    /* it runs, or is on its way to sleep */
+    SIMPLER_PARK_PARKED = 1, /* it has read the epoch: a later wake ends its sleep */
+    SIMPLER_PARK_WOKEN = 2   /* it has been woken and has not run yet */
+};
+
 /* Counts of one thread: written by it, read by everybody (relaxed; completed is P9). */
 struct simpler_thread_counts {
     /* P9, release after the done byte: sums that equal the submits prove that all is done. */
@@ -95,6 +103,8 @@ struct simpler_thread_counts {
     _Atomic uint64_t skipped; /* their predicate did not hold */
     _Atomic uint64_t blocks;  /* calls of kernels of tasks of shape LAUNCH */
     _Atomic uint32_t state;   /* enum simpler_thread_state (release: all that it did before) */
+    _Atomic uint32_t park;    /* enum simpler_park */
+    _Atomic uint32_t apart;   /* 1: a waker has changed its affinity */
     _Atomic uint32_t in_diagnostic; /* 1 where it may wait for the host: the clock stands still */
 };
 
@@ -281,6 +291,8 @@ struct simpler_device {
     uint64_t spin_ticks;             /* how long an idle thread spins before it parks */
     bool spin_allowed;               /* fewer threads can run than CPUs exist */
     uint32_t cpus;                   /* that this process may use */
+    bool tight;                      /* as many threads as CPUs: each needs its own */
+    cpu_set_t cpu_set;               /* that the threads may use, if tight */
     struct simpler_core_pool *cores; /* their threads start when they are first needed */
     bool exec_threads;               /* every kernel runs on a core; else those that may wait */
     uint64_t start_ns;               /* of the run */

@@ -3,6 +3,7 @@
 #include "tmr/handover.h"
 
 #include "base/clock.h"
+#include "tmr/wake.h"
 
 #define PROBE_PERIOD_NS 100000000u
 
@@ -43,7 +44,7 @@ void simpler_handover_probe(struct simpler_orch *orch)
         simpler_handover_set(orch, SIMPLER_HANDOVER_MAX_NS);
         return;
     }
-    simpler_event_notify(&device->work, 1);
+    simpler_wake_schedulers(device, 1);
     uint32_t best = simpler_round_trip_probe(&device->round_trip);
     if (best != 0)
         simpler_handover_set(orch, best);

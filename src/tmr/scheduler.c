@@ -20,6 +20,7 @@
 #include "tmr/kernel_call.h"
 #include "tmr/launch.h"
 #include "tmr/tensor_pack.h"
+#include "tmr/wake.h"
 
 /* Completions of short kernels that may pass before a waiting orchestrator is woken. */
 #define NOTIFY_AFTER   8u
@@ -127,7 +128,7 @@ void simpler_scheduler_publish(struct simpler_thread *thread, uint32_t number)
 {
     if (!simpler_ready_queue_try_push(&thread->queue, number))
         push_stack(thread, number, 0);
-    simpler_event_notify(&thread->device->work, 1);
+    simpler_wake_schedulers(thread->device, 1);
 }
 
 void simpler_scheduler_expose(struct simpler_thread *thread)
@@ -148,7 +149,7 @@ void simpler_scheduler_expose(struct simpler_thread *thread)
     if (thread->stack == SIMPLER_NO_TASK)
         thread->stack_ns = 0;
     if (moved != 0)
-        simpler_event_notify(&thread->device->work, moved);
+        simpler_wake_schedulers(thread->device, moved);
 }
 
 /* Scalars beyond the inline ones lie in the lines behind the tensors. */
@@ -425,13 +426,13 @@ static uint32_t idle(struct simpler_thread *thread)
             return number;
         simpler_clock_relax();
     } while (simpler_clock_ticks() < end && !is_closing(device));
-    uint32_t seen = simpler_event_prepare(&device->work);
+    uint32_t seen = simpler_wake_prepare(thread);
     uint32_t number = simpler_scheduler_find(thread);
     if (number != SIMPLER_NO_TASK || is_closing(device) || simpler_spread_is_offered(device)) {
-        simpler_event_cancel(&device->work);
+        simpler_wake_cancel(thread);
         return number;
     }
-    simpler_event_wait(&device->work, seen, simpler_deferred_nap_ns(thread, UINT64_MAX));
+    simpler_wake_sleep(thread, seen, simpler_deferred_nap_ns(thread, UINT64_MAX));
     return SIMPLER_NO_TASK;
 }
 

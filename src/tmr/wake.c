@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tmr/wake.h"
+
+#include <limits.h>
+
+#include "base/testpoint.h"
+
+void simpler_wake_open(struct simpler_device *device)
+{
+    /* A machine with more CPUs than a set holds has some to spare. */
+    device->tight = device->thread_count == device->cpus && device->cpus > 1 &&
+                    sched_getaffinity(0, sizeof(device->cpu_set), &device->cpu_set) == 0;
+}
+
+/* The thread may use all CPUs again. */
+static void rejoin(struct simpler_thread *thread)
+{
+    /* acquire, pairs with K1: the change is made, so this one comes after it. */
+    if (SIMPLER_LIKELY(atomic_load_explicit(&thread->counts.apart, memory_order_acquire) == 0))
+        return;
+    atomic_store_explicit(&thread->counts.apart, 0, memory_order_relaxed);
+    (void)sched_setaffinity(0, sizeof(thread->device->cpu_set), &thread->device->cpu_set);
+}
+
+uint32_t simpler_wake_prepare(struct simpler_thread *thread)
+{
+    uint32_t seen = simpler_event_prepare(&thread->device->work);
+    /* After the epoch was read: a wake that finds PARKED ends the sleep. */
+    atomic_store_explicit(&thread->counts.park, SIMPLER_PARK_PARKED, memory_order_release);
+    return seen;
+}
+
+void simpler_wake_cancel(struct simpler_thread *thread)
+{
+    /* Before it is no waiter any more: what is WOKEN is among the waiters. */
+    atomic_store_explicit(&thread->counts.park, SIMPLER_PARK_NOT, memory_order_release);
+    simpler_event_cancel(&thread->device->work);
+    rejoin(thread);
+}
+
+void simpler_wake_sleep(struct simpler_thread *thread, uint32_t seen, uint64_t timeout_ns)
+{
+    SIMPLER_TESTPOINT(PARK_BEFORE_WAIT);
+    simpler_event_sleep(&thread->device->work, seen, timeout_ns);
+    simpler_wake_cancel(thread);
+}
+
+static void set_apart(struct simpler_thread *thread, const cpu_set_t *others)
+{
+    if (pthread_setaffinity_np(thread->handle, sizeof(*others), others) == 0)
+        /* K1, release. */
+        atomic_store_explicit(&thread->counts.apart, 1, memory_order_release);
+}
+
+/* False: this CPU is the only one. */
+static bool other_cpus(const struct simpler_device *device, cpu_set_t *others)
+{
+    int cpu = sched_getcpu();
+
+    *others = device->cpu_set;
+    if (cpu >= 0 && cpu < CPU_SETSIZE)
+        CPU_CLR((size_t)cpu, others);
+    return CPU_COUNT(others) != 0;
+}
+
+/* Threads that are in state @park. */
+static uint32_t count_of(const struct simpler_device *device, uint32_t park)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < device->thread_count; i++)
+        n += atomic_load_explicit(&device->threads[i].counts.park, memory_order_relaxed) == park;
+    return n;
+}
+
+static void wake_all(struct simpler_device *device)
+{
+    cpu_set_t others;
+    bool tight = device->tight && other_cpus(device, &others);
+
+    for (uint32_t i = 0; i < device->thread_count; i++) {
+        struct simpler_thread *thread = &device->threads[i];
+        uint32_t park = SIMPLER_PARK_PARKED;
+        if (atomic_compare_exchange_strong_explicit(&thread->counts.park, &park, SIMPLER_PARK_WOKEN,
+                                                    memory_order_acq_rel, memory_order_relaxed) &&
+            tight)
+            set_apart(thread, &others);
+    }
+    simpler_event_wake(&device->work, INT_MAX);
+}
+
+/*
+ * When all waiters are woken each of them is marked, and needs no second call until it has
+ * run: it looks at the queues before it sleeps again.  One that is not PARKED yet may
+ * have looked before the work was there; only the epoch wakes it.  Of some of the waiters
+ * the kernel chooses which, so none is marked.
+ */
+void simpler_wake_parked(struct simpler_device *device, uint32_t count)
+{
+    uint32_t waiters = atomic_load_explicit(&device->work.waiters, memory_order_relaxed);
+    uint32_t parked = count_of(device, SIMPLER_PARK_PARKED);
+    uint32_t woken = count_of(device, SIMPLER_PARK_WOKEN);
+
+    if (parked == 0 && woken >= waiters)
+        return;
+    if (parked <= count && parked + woken >= waiters)
+        wake_all(device);
+    else
+        simpler_event_wake(&device->work, count);
+}
