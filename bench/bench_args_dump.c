@@ -239,15 +239,19 @@ static void mark(struct simpler_orch *orch, const struct simpler_orch_args *run)
 static void measure_marks(const struct setup *s)
 {
     struct simpler_call_config config = SIMPLER_CALL_CONFIG_INIT;
-    double ns[3];
+    double ns[3], first[ROUNDS], last[ROUNDS];
     struct simpler_orch_args args = {.user = ns};
 
     config.enable_dump_args = 1;
     config.output_prefix = s->directory;
-    for (int i = 0; i < 2; i++)
+    (void)simpler_worker_run(s->worker, s->marks, &args, &config, NULL);
+    for (int i = 0; i < ROUNDS; i++) {
         (void)simpler_worker_run(s->worker, s->marks, &args, &config, NULL);
+        first[i] = ns[0] / 1e4;
+        last[i] = (ns[2] - ns[1]) / 1e4;
+    }
     printf("marked tasks: %.0f ns each among the first 10,000, %.0f among the last 10,000\n",
-           ns[0] / 1e4, (ns[2] - ns[1]) / 1e4);
+           median(first, ROUNDS), median(last, ROUNDS));
 }
 
 static bool is_wanted(const char *what, const char *name)

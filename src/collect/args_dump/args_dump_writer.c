@@ -90,11 +90,11 @@ static uint64_t bytes_of(const struct iovec *parts, int count)
 
 static void write_all(struct args_dump_writer *writer, struct iovec *parts, int count)
 {
-    simpler_args_dump_reserve_ahead(&writer->reserve, writer->fd, writer->written,
-                                    bytes_of(parts, count));
     while (count > 0 && writer->error == 0) {
         /* Each call has a clock of its own: a slow disk is no dead one. */
         set_busy(writer, true);
+        simpler_args_dump_reserve_ahead(&writer->reserve, writer->fd, writer->written,
+                                        bytes_of(parts, count));
         ssize_t n = write_parts(writer, parts, count);
         if (n < 0 && errno == EINTR)
             continue;
