@@ -176,7 +176,8 @@ static void capture_running(struct simpler_device *device, const struct simpler_
     if (thread == orch->thread && orch->solo_capture != NULL)
         view = simpler_solo_capture_view(orch->solo_capture, tensors, args);
     else
-        view = unpack_running(device, simpler_kernel_word_task(thread->revoked_of), tensors, args);
+        view = unpack_running(device, simpler_kernel_word_task(thread->verdict.revoked_of), tensors,
+                              args);
     dump_args_task_capture(&run, monitor_lane(device), &view, DUMP_ARGS_STAGE_AFTER);
 }
 
@@ -188,7 +189,8 @@ void simpler_arg_capture_partial(struct simpler_device *device)
     SIMPLER_TESTPOINT(PARTIAL_BEFORE_CAPTURE);
     for (uint32_t l = 0; l < simpler_hang_threads(device); l++) {
         const struct simpler_thread *thread = simpler_hang_thread(device, l);
-        if (thread != NULL && thread->end == SIMPLER_DEVICE_LANE_STOPPED && device->dump_level != 0)
+        if (thread != NULL && thread->verdict.end == SIMPLER_DEVICE_LANE_STOPPED &&
+            device->dump_level != 0)
             capture_running(device, thread);
     }
     struct dump_args_run run = run_of(device);

@@ -5,7 +5,7 @@
  */
 #include "tmr/crash_line.h"
 
-#include "base/crash.h"
+#include "task/crash_task.h"
 #include "tmr/fatal.h"
 #include "tmr/kernel_word.h"
 
@@ -20,45 +20,27 @@ static void add_thread(struct simpler_crash_text *text, const struct simpler_thr
     simpler_crash_add_number(text, core ? thread->lane - device->thread_count : thread->lane);
 }
 
-static void add_kernel(struct simpler_crash_text *text, const struct simpler_device *device,
-                       uint32_t func_id, uint64_t task)
-{
-    simpler_crash_add(text, " in kernel ");
-    simpler_crash_add(text, simpler_fatal_kernel_name(device, func_id));
-    simpler_crash_add(text, " (func_id ");
-    simpler_crash_add_number(text, func_id);
-    simpler_crash_add(text, ") of task ");
-    simpler_crash_add_hex(text, task);
-}
-
-static void add_site(struct simpler_crash_text *text, const char *file, int32_t line)
-{
-    simpler_crash_add(text, ", submitted at ");
-    simpler_crash_add(text, file);
-    simpler_crash_add(text, ":");
-    simpler_crash_add_number(text, line < 0 ? 0 : (uint64_t)line);
-}
-
 static void describe(struct simpler_crash_text *text, void *user)
 {
     const struct simpler_thread *thread = user;
     const struct simpler_device *device = thread->device;
     const struct simpler_orch *orch = &device->orch;
-    uint64_t word = atomic_load_explicit(&thread->counts.kernel, memory_order_relaxed);
+    uint64_t word = atomic_load_explicit(&thread->counts.guard.kernel, memory_order_relaxed);
     struct simpler_kernel_task task = simpler_kernel_word_task(word);
 
     if (word == SIMPLER_NO_KERNEL) {
         simpler_crash_add(text, thread == orch->thread ? " in the orchestration or the runtime"
                                                        : " in the runtime");
     } else if (simpler_kernel_word_is_solo(word)) {
-        add_kernel(text, device, (uint32_t)word,
-                   (uint64_t)orch->current << 32 | orch->ring[orch->current].next);
-        add_site(text, orch->solo_file, orch->solo_line);
+        simpler_crash_task_add(text, simpler_fatal_kernel_name(device, (uint32_t)word),
+                               (uint32_t)word,
+                               (uint64_t)orch->current << 32 | orch->ring[orch->current].next,
+                               orch->solo_file, orch->solo_line);
     } else {
         const struct simpler_task_desc *desc =
             &device->table.desc[simpler_ring_slot(&orch->ring[task.ring], task.id)];
-        add_kernel(text, device, task.func_id, (uint64_t)task.ring << 32 | task.id);
-        add_site(text, desc->file, desc->line);
+        simpler_crash_task_add(text, simpler_fatal_kernel_name(device, task.func_id), task.func_id,
+                               (uint64_t)task.ring << 32 | task.id, desc->file, desc->line);
     }
     add_thread(text, thread);
 }

@@ -310,7 +310,7 @@ enum simpler_device_lane_end simpler_device_lane_end(const struct simpler_device
         device->hung && device->busy && lane + 1 < simpler_device_lanes(&device->current)
             ? simpler_hang_thread(device, lane)
             : NULL;
-    return thread == NULL ? SIMPLER_DEVICE_LANE_COMPLETE : thread->end;
+    return thread == NULL ? SIMPLER_DEVICE_LANE_COMPLETE : thread->verdict.end;
 }
 
 int simpler_device_quiesce(struct simpler_device *device, uint64_t timeout_ns, const char **why)
@@ -344,8 +344,7 @@ int simpler_device_open(const struct simpler_platform *platform, struct simpler_
     simpler_event_init(&device->progress);
     simpler_event_init(&device->start);
     simpler_event_init(&device->finish);
-    simpler_event_init(&device->left);
-    simpler_event_init(&device->released);
+    simpler_hang_init(device);
     atomic_store_explicit(&device->handover_ns, FIRST_HANDOVER_NS, memory_order_relaxed);
     int rc = simpler_monitor_init(device);
     if (rc != 0)

@@ -20,6 +20,7 @@
 #include "base/round_trip.h"
 #include "simpler/orch.h"
 #include "simpler/worker.h"
+#include "task/kernel_guard.h"
 #include "task/kernel_times.h"
 #include "task/launch_args.h"
 #include "task/resident.h"
@@ -76,12 +77,6 @@ struct simpler_ring {
     uint64_t needed_dep;
 };
 
-enum simpler_thread_state {
-    SIMPLER_THREAD_LIVE = 0,
-    SIMPLER_THREAD_PARKED = 1, /* it came back from a kernel of which it was revoked */
-    SIMPLER_THREAD_EXITED = 2  /* it has returned from its entry */
-};
-
 /* How a scheduler sleeps, see wake.h. */
 enum simpler_park {
     SIMPLER_PARK_NOT = 0,    /* it runs, or is on its way to sleep */
@@ -94,18 +89,15 @@ struct simpler_thread_counts {
     /* P9, release after the done byte: sums that equal the submits prove that all is done. */
     _Alignas(SIMPLER_CACHE_LINE) _Atomic uint64_t completed;
     _Atomic uint64_t run;
-    /* The word around a kernel, see kernel_word.h. */
-    _Atomic uint64_t kernel;
-    _Atomic uint32_t revoke;  /* enum simpler_revoke; written by the monitor */
-    _Atomic uint32_t running; /* 1 while it holds a task: nothing is stuck */
+    struct simpler_kernel_guard guard; /* the word around a kernel, see kernel_word.h */
     _Atomic uint64_t failed;
     _Atomic uint64_t poisoned;
-    _Atomic uint64_t skipped; /* their predicate did not hold */
-    _Atomic uint64_t blocks;  /* calls of kernels of tasks of shape LAUNCH */
-    _Atomic uint32_t state;   /* enum simpler_thread_state (release: all that it did before) */
-    _Atomic uint32_t park;    /* enum simpler_park */
-    _Atomic uint32_t apart;   /* 1: a waker has changed its affinity */
+    _Atomic uint64_t skipped;       /* their predicate did not hold */
+    _Atomic uint32_t running;       /* 1 while it holds a task: nothing is stuck */
     _Atomic uint32_t in_diagnostic; /* 1 where it may wait for the host: the clock stands still */
+    _Atomic uint64_t blocks;        /* calls of kernels of tasks of shape LAUNCH */
+    _Atomic uint32_t park;          /* enum simpler_park */
+    _Atomic uint32_t apart;         /* 1: a waker has changed its affinity */
 };
 
 /* One device thread (or core thread). */
@@ -133,8 +125,7 @@ struct simpler_thread {
     pthread_t handle;
     bool started;
     /* Of a hung run, written by the monitor, read by the caller behind P11. */
-    enum simpler_device_lane_end end;
-    uint64_t revoked_of; /* the kernel's word */
+    struct simpler_guard_verdict verdict;
 };
 
 /* One open scope; what its end puts back. */
@@ -319,8 +310,7 @@ struct simpler_device {
      * the run and writes its result. */
     _Atomic uint64_t phase;
     struct simpler_monitor monitor;
-    struct simpler_event left;     /* threads have parked or exited; rare */
-    struct simpler_event released; /* revoked threads may go on; rare */
+    struct simpler_guard_set guarded; /* its threads, for the end of a hung run */
     /* Written by the monitor, read by the caller behind P11. */
     bool hung;
     bool busy; /* a thread of the hung run is still inside */

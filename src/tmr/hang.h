@@ -14,6 +14,9 @@
 struct simpler_thread *simpler_hang_thread(const struct simpler_device *device, uint32_t i);
 uint32_t simpler_hang_threads(const struct simpler_device *device);
 
+/* Before any thread is started. */
+void simpler_hang_init(struct simpler_device *device);
+
 /* Last act of a thread of the device. */
 void simpler_hang_exit(struct simpler_thread *thread);
 
@@ -22,7 +25,7 @@ void simpler_hang_ask_out(struct simpler_device *device);
 
 /*
  * The monitor's.  Asks every thread out, revokes those inside a kernel, and
- * waits up to @grace_ns for the others.  Then thread->end of each is final.
+ * waits up to @grace_ns for the others.  Then thread->verdict.end of each is final.
  */
 void simpler_hang_freeze(struct simpler_device *device, uint64_t grace_ns);
 

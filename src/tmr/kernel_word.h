@@ -2,23 +2,7 @@
 #ifndef SIMPLER_TMR_KERNEL_WORD_H
 #define SIMPLER_TMR_KERNEL_WORD_H
 
-/*
- * The word around a kernel: which task a thread is inside of, and whether it
- * may come back.  Before the kernel the thread stores the task, after it "none",
- * and looks whether it was asked: plain stores and a load.
- *
- *   field    written by   read by    publishes
- *   kernel   its thread   monitor    the slot, and all that was done before (M1)
- *   revoke   monitor      thread     the monitor's verdict (M2)
- *
- * The monitor takes a run away from a thread inside a kernel by asking
- * (ASKED), then sys_membarrier, then a look at the word.  The barrier orders for
- * both: if the word still names a task, the thread's look after that kernel will
- * find the question, so it is REVOKED for good.  If the word is "none", the
- * thread may or may not have seen the question; one that has waits for the
- * answer, a few microseconds, and gets "go on" (NOT).  So a thread that comes
- * back at that very moment either never touches the run again or was never asked.
- */
+/* What the word around a kernel (task/kernel_guard.h) says in this runtime. */
 #include <stddef.h>
 #include <string.h>
 
@@ -32,14 +16,6 @@
  *   NO_KERNEL      not inside a kernel
  *   from 2^56 on   not (id, func_id, shape, ring), the eight bytes of the slot
  */
-#define SIMPLER_NO_KERNEL ((uint64_t)0x40000000)
-
-enum simpler_revoke {
-    SIMPLER_REVOKE_NOT = 0,
-    SIMPLER_REVOKE_ASKED = 1,
-    SIMPLER_REVOKE_DONE = 2,    /* the thread touches nothing of the run and parks */
-    SIMPLER_REVOKE_RELEASED = 3 /* every thread has come back: it may leave through the run */
-};
 
 /* What the word says of a task that has a slot. */
 struct simpler_kernel_task {
@@ -88,8 +64,7 @@ SIMPLER_INLINE struct simpler_kernel_task simpler_kernel_word_task(uint64_t word
 
 SIMPLER_INLINE void simpler_kernel_enter(struct simpler_thread *thread, uint64_t word)
 {
-    /* M1, release. */
-    atomic_store_explicit(&thread->counts.kernel, word, memory_order_release);
+    simpler_kernel_guard_enter(&thread->counts.guard, word);
 }
 
 /* The thread was asked: waits for the answer, and for its release when it was revoked. */
@@ -101,11 +76,7 @@ SIMPLER_INLINE int simpler_kernel_leave(struct simpler_thread *thread, int statu
     SIMPLER_TESTPOINT(KERNEL_BEFORE_LEAVE);
     /* Else addresses are kept over the call, which costs more than to make them again. */
     __asm__("" : "+r"(thread));
-    atomic_store_explicit(&thread->counts.kernel, SIMPLER_NO_KERNEL, memory_order_relaxed);
-    /* The monitor's membarrier makes this a fence towards it. */
-    atomic_signal_fence(memory_order_seq_cst);
-    /* acquire, pairs with M2. */
-    uint32_t asked = atomic_load_explicit(&thread->counts.revoke, memory_order_acquire);
+    uint32_t asked = simpler_kernel_guard_leave(&thread->counts.guard);
     if (SIMPLER_LIKELY((asked | (uint32_t)status) == 0))
         return 0;
     if (asked != SIMPLER_REVOKE_NOT)
@@ -116,7 +87,7 @@ SIMPLER_INLINE int simpler_kernel_leave(struct simpler_thread *thread, int statu
 /* Whether the thread was revoked and is on its way out. */
 SIMPLER_INLINE bool simpler_kernel_is_revoked(const struct simpler_thread *thread)
 {
-    return atomic_load_explicit(&thread->counts.revoke, memory_order_relaxed) != SIMPLER_REVOKE_NOT;
+    return simpler_kernel_guard_is_revoked(&thread->counts.guard);
 }
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/logger.h"
+#include "task/hang_budget.h"
 #include "task/run_verdict.h"
 #include "base/testpoint.h"
 #include "tmr/arg_capture.h"
@@ -23,20 +24,6 @@
 #include "tmr/scheduler.h"
 #include "tmr/scope_sample.h"
 #include "tmr/stall.h"
-
-#define LOOKS_A_BUDGET 16u
-#define MIN_LOOK_NS    1000000u
-#define MAX_LOOK_NS    1000000000u
-/* How long a canceled run, or one behind its deadline, may go without progress. */
-#define CANCELED_BUDGET_NS 5000000000u
-/* For threads that are not inside a kernel to leave a hung run. */
-#define MIN_GRACE_NS 250000000u
-#define MAX_GRACE_NS 2000000000u
-
-static uint64_t clamp(uint64_t value, uint64_t min, uint64_t max)
-{
-    return value < min ? min : value > max ? max : value;
-}
 
 static uint64_t phase_of(struct simpler_device *device)
 {
@@ -49,12 +36,6 @@ static bool is_running(uint64_t phase)
     return (phase & 3) == SIMPLER_PHASE_RUNNING;
 }
 
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 31) * 0x9e3779b97f4a7c15u;
-    return x ^ x >> 29;
-}
-
 /* A number that changes when anything was finished or begun; *waits: inside a diagnostic. */
 static uint64_t progress_of(struct simpler_device *device, bool *waits)
 {
@@ -64,8 +45,8 @@ static uint64_t progress_of(struct simpler_device *device, bool *waits)
         struct simpler_thread *thread = simpler_hang_thread(device, l);
         if (thread == NULL)
             continue;
-        /* Mixed before: a count that goes up and an id in a word must not cancel out. */
-        sum = mix(sum) ^ atomic_load_explicit(&thread->counts.kernel, memory_order_relaxed);
+        sum = simpler_hang_mix(sum) ^
+              atomic_load_explicit(&thread->counts.guard.kernel, memory_order_relaxed);
         *waits |= atomic_load_explicit(&thread->counts.in_diagnostic, memory_order_relaxed) != 0;
     }
     return sum;
@@ -73,12 +54,9 @@ static uint64_t progress_of(struct simpler_device *device, bool *waits)
 
 static uint64_t budget_of(struct simpler_device *device)
 {
-    uint64_t budget = atomic_load_explicit(&device->monitor.budget_ns, memory_order_relaxed);
-    int32_t stop = atomic_load_explicit(&device->stop, memory_order_relaxed);
-
-    if (stop == SIMPLER_ECANCELED || stop == SIMPLER_ETIMEDOUT)
-        return clamp(budget, 0, CANCELED_BUDGET_NS);
-    return budget;
+    return simpler_hang_budget(
+        atomic_load_explicit(&device->monitor.budget_ns, memory_order_relaxed),
+        atomic_load_explicit(&device->stop, memory_order_relaxed));
 }
 
 /* The orchestrator did not leave: what is known without it. */
@@ -122,7 +100,7 @@ static void end_hung(struct simpler_device *device, uint64_t phase, uint64_t idl
 
     if (first)
         simpler_scope_sample_fatal(device);
-    simpler_hang_freeze(device, clamp(budget_of(device) / 4, MIN_GRACE_NS, MAX_GRACE_NS));
+    simpler_hang_freeze(device, simpler_hang_grace_ns(budget_of(device)));
     simpler_arg_capture_partial(device);
     simpler_stall_examine(device, idle_ns, &stall);
     conclude(device, &stall, first);
@@ -201,8 +179,7 @@ static void *monitor_main(void *argument)
             continue;
         }
         last = phase;
-        simpler_event_sleep(&m->wake, epoch,
-                            clamp(budget_of(device) / LOOKS_A_BUDGET, MIN_LOOK_NS, MAX_LOOK_NS));
+        simpler_event_sleep(&m->wake, epoch, simpler_hang_look_ns(budget_of(device)));
     }
 }
 

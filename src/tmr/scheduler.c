@@ -41,7 +41,7 @@ void simpler_scheduler_init_thread(struct simpler_thread *thread, struct simpler
     thread->member.ops = &simpler_launch_member_ops;
     thread->member.owner = thread;
     thread->member.stop = &device->stop;
-    atomic_store_explicit(&thread->counts.kernel, SIMPLER_NO_KERNEL, memory_order_relaxed);
+    atomic_store_explicit(&thread->counts.guard.kernel, SIMPLER_NO_KERNEL, memory_order_relaxed);
 }
 
 /* acquire: pairs with the start of the first core. */

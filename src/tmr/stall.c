@@ -15,84 +15,48 @@
 #include "tmr/scheduler.h"
 #include "tmr/stall_view.h"
 
-/* Lines of each state that the log gets. */
-#define SHOWN_RUNNING 16u
-#define SHOWN_READY   8u
-#define SHOWN_WAITING 4u
-#define SHOWN_CYCLE   8u
-
-static const char *const state_names[] = {"DONE", "WAIT", "HELD", "READY", "RUNNING"};
+#define SHOWN_CYCLE 8u
 
 /* ---- the log ---- */
 
-static void log_task(struct simpler_stall_view *v, const struct simpler_stall *s, uint32_t number)
+static void log_task(const struct simpler_stall_view *v, const struct simpler_stall *s,
+                     uint32_t number)
 {
     char text[512];
+    enum simpler_stall_state state = (enum simpler_stall_state)v->state[number];
 
     simpler_stall_view_task(v->device, number, text, sizeof(text));
-    SIMPLER_ERROR(
-        "[STALL thread=%" PRIu32 " idle_ms=%" PRIu64 "] TASK state=%s fanin=%" PRIu32 " %s",
-        v->state[number] >= SIMPLER_STALL_READY ? v->lane[number] : simpler_hang_threads(v->device),
-        s->idle_ms, state_names[v->state[number]], v->count[number], text);
+    simpler_stall_text_task(
+        s, state, state >= SIMPLER_STALL_READY ? v->lane[number] : simpler_hang_threads(v->device),
+        v->count[number], text);
 }
 
 /* Counts, and logs the first of each state. */
-static void count_and_log(struct simpler_stall_view *v, struct simpler_stall *s)
+static void count_and_log(const struct simpler_stall_view *v, struct simpler_stall *s)
 {
     const struct simpler_device *device = v->device;
 
-    for (uint32_t state = SIMPLER_STALL_RUNS; state >= SIMPLER_STALL_WAITS; state--) {
-        uint32_t limit = state == SIMPLER_STALL_RUNS    ? SHOWN_RUNNING
-                         : state == SIMPLER_STALL_READY ? SHOWN_READY
-                                                        : SHOWN_WAITING;
-        uint32_t *count = state == SIMPLER_STALL_RUNS    ? &s->running
-                          : state == SIMPLER_STALL_READY ? &s->ready
-                                                         : &s->waiting;
-        uint32_t shown = 0;
-        for (uint32_t r = 0; r < CHIP_MAX_RING_DEPTH; r++) {
-            const struct simpler_ring *ring = &device->orch.ring[r];
-            for (uint32_t id = device->alive[r]; id != ring->next; id++) {
-                uint32_t number = simpler_ring_slot(ring, id);
-                if (v->state[number] != state)
-                    continue;
-                ++*count;
-                if (shown++ < limit)
-                    log_task(v, s, number);
-            }
+    for (uint32_t r = 0; r < CHIP_MAX_RING_DEPTH; r++) {
+        const struct simpler_ring *ring = &device->orch.ring[r];
+        for (uint32_t id = device->alive[r]; id != ring->next; id++) {
+            uint32_t number = simpler_ring_slot(ring, id);
+            if (simpler_stall_text_count(s, (enum simpler_stall_state)v->state[number]))
+                log_task(v, s, number);
         }
     }
-}
-
-static const char *sub_class(const struct simpler_stall *s, bool orch_done, int *detail)
-{
-    static const char *const labels[] = {"S1:running-stalled", "S3:ready-but-all-idle",
-                                         "S4:dependency-deadlock", "S5:orchestrator-starvation",
-                                         "unknown:accounting/corruption"};
-    static const int details[] = {1, 3, 4, 5, 99};
-    int i = s->running != 0 ? 0 : s->ready != 0 ? 1 : s->waiting != 0 ? 2 : !orch_done ? 3 : 4;
-
-    *detail = details[i];
-    return labels[i];
 }
 
 static void log_snapshot(const struct simpler_device *device, const struct simpler_stall *s,
                          uint64_t stuck_task, int stuck_lane)
 {
     bool orch_done = s->known && device->orch.orchestration_ns != 0;
-    int detail;
-    const char *label = sub_class(s, orch_done, &detail);
 
-    SIMPLER_ERROR("[SHUTDOWN_SNAPSHOT trigger_thread=%" PRIu32
-                  " reason=scheduler_timeout] sub_class=%s (detail=%d) completed=%" PRIu64
-                  "/%" PRIu64 " running=%" PRIu32 " ready=%" PRIu32 " waiting=%" PRIu32
-                  " orch_done=%d stuck_task_id=0x%016" PRIx64 " stuck_core=%d",
-                  simpler_hang_threads(device), label, detail, s->completed, s->submitted,
-                  s->running, s->ready, s->waiting, orch_done, stuck_task, stuck_lane);
+    simpler_stall_text_snapshot(s, simpler_hang_threads(device), orch_done, stuck_task, stuck_lane);
 }
 
 /* ---- the message ---- */
 
-#define ADD(...) simpler_run_verdict_append(s->details, sizeof(s->details), __VA_ARGS__)
+#define ADD(...) SIMPLER_STALL_ADD(s, __VA_ARGS__)
 
 /* From task @at along producers to where it ends: a task that waits for none, or a cycle. */
 static uint32_t follow(const struct simpler_stall_view *v, uint32_t at, bool *cycle)
@@ -148,11 +112,11 @@ static void add_threads(struct simpler_device *device, struct simpler_stall *s)
     for (uint32_t l = 0; l < simpler_hang_threads(device); l++) {
         struct simpler_thread *thread = simpler_hang_thread(device, l);
         char lane[48], kernel[320], text[400];
-        if (thread == NULL || thread->end == SIMPLER_DEVICE_LANE_COMPLETE)
+        if (thread == NULL || thread->verdict.end == SIMPLER_DEVICE_LANE_COMPLETE)
             continue;
         simpler_stall_view_lane(device, l, lane, sizeof(lane));
-        if (thread->end == SIMPLER_DEVICE_LANE_STOPPED) {
-            simpler_stall_view_kernel(device, thread->revoked_of, kernel, sizeof(kernel));
+        if (thread->verdict.end == SIMPLER_DEVICE_LANE_STOPPED) {
+            simpler_stall_view_kernel(device, thread->verdict.revoked_of, kernel, sizeof(kernel));
             (void)snprintf(text, sizeof(text), "%s is still inside %s", lane, kernel);
         } else {
             (void)snprintf(text, sizeof(text), "%s has not come back%s", lane,
@@ -171,8 +135,8 @@ static void add_threads(struct simpler_device *device, struct simpler_stall *s)
 static bool runs_solo(const struct simpler_device *device)
 {
     const struct simpler_thread *thread = device->orch.thread;
-    return thread->end == SIMPLER_DEVICE_LANE_STOPPED &&
-           simpler_kernel_word_is_solo(thread->revoked_of);
+    return thread->verdict.end == SIMPLER_DEVICE_LANE_STOPPED &&
+           simpler_kernel_word_is_solo(thread->verdict.revoked_of);
 }
 
 static void add_solo(const struct simpler_device *device, struct simpler_stall *s)
@@ -180,7 +144,8 @@ static void add_solo(const struct simpler_device *device, struct simpler_stall *
     char kernel[320];
 
     s->running++;
-    simpler_stall_view_kernel(device, device->orch.thread->revoked_of, kernel, sizeof(kernel));
+    simpler_stall_view_kernel(device, device->orch.thread->verdict.revoked_of, kernel,
+                              sizeof(kernel));
     SIMPLER_ERROR("[STALL thread=%" PRIu32 " idle_ms=%" PRIu64 "] TASK state=RUNNING fanin=0 %s",
                   device->thread_count - 1, s->idle_ms, kernel);
     if (simpler_stall_view_oldest(device) == SIMPLER_NO_TASK)
@@ -223,10 +188,10 @@ static void examine_unknown(struct simpler_device *device, struct simpler_stall 
 {
     for (uint32_t l = 0; l < simpler_hang_threads(device); l++) {
         struct simpler_thread *thread = simpler_hang_thread(device, l);
-        if (thread == NULL || thread->end != SIMPLER_DEVICE_LANE_STOPPED)
+        if (thread == NULL || thread->verdict.end != SIMPLER_DEVICE_LANE_STOPPED)
             continue;
         char kernel[320];
-        simpler_stall_view_kernel(device, thread->revoked_of, kernel, sizeof(kernel));
+        simpler_stall_view_kernel(device, thread->verdict.revoked_of, kernel, sizeof(kernel));
         s->running++;
         SIMPLER_ERROR("[STALL thread=%" PRIu32 " idle_ms=%" PRIu64 "] TASK state=RUNNING %s", l,
                       s->idle_ms, kernel);
@@ -242,7 +207,7 @@ void simpler_stall_examine(struct simpler_device *device, uint64_t idle_ns,
 
     memset(s, 0, sizeof(*s));
     s->idle_ms = idle_ns / 1000000;
-    s->known = device->orch.thread->end != SIMPLER_DEVICE_LANE_UNPROVED;
+    s->known = device->orch.thread->verdict.end != SIMPLER_DEVICE_LANE_UNPROVED;
     s->completed = simpler_scheduler_completed(device) - device->progress_base;
     if (s->known)
         examine_known(device, s);
@@ -252,18 +217,7 @@ void simpler_stall_examine(struct simpler_device *device, uint64_t idle_ns,
     char conditions[256];
     simpler_deferred_describe(device, conditions, sizeof(conditions));
     ADD("%s", conditions);
-    if (s->known)
-        (void)snprintf(s->headline, sizeof(s->headline),
-                       "nothing was finished for %" PRIu64 " ms; %" PRIu64 " of %" PRIu64
-                       " tasks are not done: %" PRIu32 " running, %" PRIu32 " ready, %" PRIu32
-                       " waiting",
-                       s->idle_ms, s->submitted - s->completed, s->submitted, s->running, s->ready,
-                       s->waiting);
-    else
-        (void)snprintf(s->headline, sizeof(s->headline),
-                       "nothing was finished for %" PRIu64 " ms; %" PRIu64 " tasks are done, "
-                       "%" PRIu32 " running",
-                       s->idle_ms, s->completed, s->running);
+    simpler_stall_text_headline(s);
 }
 
 /* ---- while the run goes on ---- */
@@ -299,7 +253,7 @@ void simpler_stall_show(struct simpler_device *device)
         struct simpler_thread *thread = simpler_hang_thread(device, l);
         if (thread == NULL)
             continue;
-        uint64_t bits = atomic_load_explicit(&thread->counts.kernel, memory_order_acquire);
+        uint64_t bits = atomic_load_explicit(&thread->counts.guard.kernel, memory_order_acquire);
         if (bits == SIMPLER_NO_KERNEL)
             SIMPLER_WARN("[STALL thread=%" PRIu32 "] THREAD in no kernel, %" PRIu32
                          " tasks in its queue",

@@ -66,13 +66,13 @@ static uint32_t number_of(const struct simpler_device *device, uint64_t word)
 static void mark_thread(struct simpler_stall_view *v, struct simpler_thread *thread)
 {
     mark_queue(v, &thread->queue, thread->lane);
-    if (thread->end == SIMPLER_DEVICE_LANE_UNPROVED)
+    if (thread->verdict.end == SIMPLER_DEVICE_LANE_UNPROVED)
         return;
     mark(v, thread->handed, SIMPLER_STALL_READY, thread->lane);
     mark_list(v, thread->stack, thread->lane);
-    if (thread->end == SIMPLER_DEVICE_LANE_STOPPED &&
-        !simpler_kernel_word_is_solo(thread->revoked_of))
-        mark(v, number_of(v->device, thread->revoked_of), SIMPLER_STALL_RUNS, thread->lane);
+    if (thread->verdict.end == SIMPLER_DEVICE_LANE_STOPPED &&
+        !simpler_kernel_word_is_solo(thread->verdict.revoked_of))
+        mark(v, number_of(v->device, thread->verdict.revoked_of), SIMPLER_STALL_RUNS, thread->lane);
 }
 
 /* Tasks that wait for cores that are free together. */
@@ -95,7 +95,7 @@ static void mark_all(struct simpler_stall_view *v)
         if (thread == NULL)
             continue;
         mark_thread(v, thread);
-        all_out &= thread->end != SIMPLER_DEVICE_LANE_UNPROVED;
+        all_out &= thread->verdict.end != SIMPLER_DEVICE_LANE_UNPROVED;
         if (l >= device->thread_count)
             mark(v, simpler_core_pool_mailbox(device->cores, l - device->thread_count),
                  SIMPLER_STALL_READY, l);
@@ -229,22 +229,8 @@ void simpler_stall_view_state(const struct simpler_stall_view *v, uint32_t numbe
     char lane[48];
 
     simpler_stall_view_lane(v->device, v->lane[number], lane, sizeof(lane));
-    switch (v->state[number]) {
-    case SIMPLER_STALL_RUNS:
-        (void)snprintf(text, bytes, "runs on %s", lane);
-        break;
-    case SIMPLER_STALL_READY:
-        (void)snprintf(text, bytes, "is ready, in the queue of %s", lane);
-        break;
-    case SIMPLER_STALL_WAITS:
-        (void)snprintf(text, bytes, "waits for %" PRIu32 " unfinished tasks", v->count[number]);
-        break;
-    default:
-        (void)snprintf(text, bytes,
-                       "is in no queue and waits for no unfinished task: a thread that took it has "
-                       "not come back, or a completion was lost");
-        break;
-    }
+    simpler_stall_text_where((enum simpler_stall_state)v->state[number], lane, v->count[number],
+                             text, bytes);
 }
 
 /* Ring 3 has every scope from depth 3 on: there the one that began last may be over. */

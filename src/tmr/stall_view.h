@@ -6,15 +6,8 @@
  * Every unfinished task of a run whose threads have left it or were revoked, and
  * what it does.  The orchestrator is one of those.
  */
+#include "task/stall_text.h"
 #include "tmr/kernel_word.h"
-
-enum simpler_stall_state {
-    SIMPLER_STALL_DONE,
-    SIMPLER_STALL_WAITS,
-    SIMPLER_STALL_HELD, /* in no queue, and without an unfinished producer */
-    SIMPLER_STALL_READY,
-    SIMPLER_STALL_RUNS
-};
 
 /* By slot number. */
 struct simpler_stall_view {
