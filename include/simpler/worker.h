@@ -329,7 +329,7 @@ SIMPLER_API int simpler_worker_flush_diagnostics(struct simpler_worker *worker,
 /**
  * Writes to the log what the current run is doing: the kernels that run, the oldest
  * unfinished task.  The run goes on.  Also from a signal handler.  Nothing is written for
- * a NULL worker, without a run, or for a run of host_build_graph.
+ * a NULL worker or without a run; of a run of host_build_graph once its orchestration has returned.
  */
 SIMPLER_API void simpler_worker_report(struct simpler_worker *worker);
 
@@ -342,10 +342,9 @@ SIMPLER_API void simpler_worker_cancel(struct simpler_worker *worker);
 
 /**
  * Handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT, for the whole process: one line
- * on standard error says which kernel of which task crashed, and where it was submitted
- * (of a run of host_build_graph it names the signal alone); then the signal goes to whoever had it
- * before.  Without this call the library installs none.  Before the first run, so that its threads
- * have alternate stacks.
+ * on standard error says which kernel of which task crashed, and where it was submitted;
+ * then the signal goes to whoever had it before.  Without this call the library installs
+ * none.  Before the first run, so that its threads have alternate stacks.
  *
  * @retval SIMPLER_ENOSYS  they cannot be set
  */

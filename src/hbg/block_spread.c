@@ -29,7 +29,7 @@ static int run_blocks(struct simpler_hbg_thread *thread, const struct simpler_hb
     int32_t block = launch->block_num - (int32_t)left;
     int status = 0;
 
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && !thread->left; i++) {
         int rc = simpler_hbg_run_block(thread, part, number, block + (int32_t)i, lane);
         status = status == 0 ? rc : status;
     }
@@ -53,6 +53,8 @@ static bool take_range(struct simpler_hbg_thread *thread)
                                                     memory_order_acquire, memory_order_relaxed));
     /* The offer stands until our blocks are done. */
     int status = run_blocks(thread, spread->part, spread->number, left, count);
+    if (thread->left)
+        return false;
     if (status != 0)
         (void)atomic_compare_exchange_strong_explicit(&spread->status, &none, status,
                                                       memory_order_relaxed, memory_order_relaxed);
@@ -99,8 +101,13 @@ int simpler_hbg_spread_blocks(struct simpler_hbg_thread *thread, struct simpler_
     while (take_range(thread))
         ;
     /* acquire, pairs with S2.  Others have at most one range each. */
-    while (atomic_load_explicit(&spread->left, memory_order_acquire) != 0)
+    while (atomic_load_explicit(&spread->left, memory_order_acquire) != 0) {
+        /* The place stays taken: the run hangs. */
+        thread->left |= simpler_hbg_is_closing(device);
+        if (thread->left)
+            return 0;
         simpler_clock_relax();
+    }
     int status = atomic_load_explicit(&spread->status, memory_order_relaxed);
     atomic_store_explicit(&spread->owner, 0, memory_order_release);
     return status;

@@ -16,6 +16,7 @@
 #include "base/logger.h"
 #include "base/testpoint.h"
 #include "hbg/hbg_device.h"
+#include "hbg/hbg_hang.h"
 #include "hbg/hbg_launch.h"
 
 struct crew_core {
@@ -54,6 +55,8 @@ static void run_core(struct crew_core *core)
         (void)atomic_compare_exchange_strong_explicit(&crew->status, &none, status,
                                                       memory_order_relaxed, memory_order_relaxed);
     simpler_member_leave(&core->thread.member);
+    if (core->thread.left)
+        return;
     core->thread.member.task = NULL;
     core->thread.member.block = NULL;
     atomic_store_explicit(&core->job, 0, memory_order_relaxed);
@@ -65,6 +68,7 @@ static void run_core(struct crew_core *core)
 static void *core_main(void *argument)
 {
     struct crew_core *core = argument;
+    void *stack = simpler_hbg_crash_enter(&core->thread);
 
     while (!atomic_load_explicit(&core->crew->closing, memory_order_acquire)) {
         /* acquire, pairs with J1. */
@@ -79,6 +83,8 @@ static void *core_main(void *argument)
         else
             simpler_event_wait(&core->wake, seen, UINT64_MAX);
     }
+    simpler_hbg_crash_leave(stack);
+    simpler_kernel_guard_exit(&core->thread.place.guard, &core->crew->device->guarded);
     return NULL;
 }
 
@@ -86,8 +92,12 @@ static bool ensure_core(struct crew_core *core)
 {
     if (core->thread.started)
         return true;
+    atomic_store_explicit(&core->thread.place.guard.state, SIMPLER_THREAD_LIVE,
+                          memory_order_relaxed);
     if (SIMPLER_FAILPOINT(THREAD_START) ||
         pthread_create(&core->thread.handle, NULL, core_main, core) != 0) {
+        atomic_store_explicit(&core->thread.place.guard.state, SIMPLER_THREAD_EXITED,
+                              memory_order_relaxed);
         SIMPLER_ERROR("a mixed or sync_start task needs cores, and no thread could be started");
         return false;
     }
@@ -115,8 +125,35 @@ static struct simpler_hbg_crew *open_crew(struct simpler_hbg_device *device, uin
         core->crew = crew;
         simpler_event_init(&core->wake);
         simpler_hbg_init_thread(&core->thread, device, device->thread_count + i);
+        /* Until it is started. */
+        atomic_store_explicit(&core->thread.place.guard.state, SIMPLER_THREAD_EXITED,
+                              memory_order_relaxed);
     }
     return crew;
+}
+
+uint32_t simpler_hbg_crew_count(const struct simpler_hbg_device *device)
+{
+    const struct simpler_hbg_crew *crew = atomic_load_explicit(&device->crew, memory_order_acquire);
+    return crew == NULL ? 0 : 3 * crew->clusters;
+}
+
+struct simpler_hbg_thread *simpler_hbg_crew_thread(const struct simpler_hbg_device *device,
+                                                   uint32_t i)
+{
+    return &atomic_load_explicit(&device->crew, memory_order_acquire)->cores[i].thread;
+}
+
+void simpler_hbg_crew_ask_out(struct simpler_hbg_device *device)
+{
+    struct simpler_hbg_crew *crew = atomic_load_explicit(&device->crew, memory_order_acquire);
+
+    if (crew == NULL)
+        return;
+    atomic_store_explicit(&crew->closing, true, memory_order_release);
+    for (uint32_t i = 0; i < 3 * crew->clusters; i++)
+        simpler_event_notify_rare(&crew->cores[i].wake, 1);
+    simpler_event_notify_rare(&crew->done, 1);
 }
 
 void simpler_hbg_crew_close(struct simpler_hbg_device *device)
@@ -125,12 +162,10 @@ void simpler_hbg_crew_close(struct simpler_hbg_device *device)
 
     if (crew == NULL)
         return;
-    atomic_store_explicit(&crew->closing, true, memory_order_release);
+    simpler_hbg_crew_ask_out(device);
     for (uint32_t i = 0; i < 3 * crew->clusters; i++) {
-        if (!crew->cores[i].thread.started)
-            continue;
-        simpler_event_wake(&crew->cores[i].wake, 1);
-        pthread_join(crew->cores[i].thread.handle, NULL);
+        if (crew->cores[i].thread.started)
+            pthread_join(crew->cores[i].thread.handle, NULL);
     }
     pthread_mutex_destroy(&crew->turn);
     simpler_alloc_free(crew->cores);
@@ -204,15 +239,21 @@ static void start(struct simpler_hbg_crew *crew, const struct simpler_hbg_launch
     }
 }
 
-static void wait_done(struct simpler_hbg_crew *crew)
+/* False: the run hangs. */
+static bool wait_done(struct simpler_hbg_crew *crew)
 {
     while (atomic_load_explicit(&crew->left, memory_order_acquire) != 0) {
         uint32_t seen = simpler_event_prepare_rare(&crew->done);
+        if (simpler_hbg_is_closing(crew->device)) {
+            simpler_event_cancel(&crew->done);
+            return false;
+        }
         if (atomic_load_explicit(&crew->left, memory_order_acquire) == 0)
             simpler_event_cancel(&crew->done);
         else
             simpler_event_wait(&crew->done, seen, UINT64_MAX);
     }
+    return true;
 }
 
 static bool ensure_cores(struct simpler_hbg_crew *crew, const struct simpler_hbg_launch *launch,
@@ -228,8 +269,8 @@ static bool ensure_cores(struct simpler_hbg_crew *crew, const struct simpler_hbg
     return true;
 }
 
-static bool run_wave(struct simpler_hbg_crew *crew, const struct simpler_hbg_launch *launch,
-                     int32_t first, uint32_t count)
+static bool run_wave(struct simpler_hbg_crew *crew, struct simpler_hbg_thread *thread,
+                     const struct simpler_hbg_launch *launch, int32_t first, uint32_t count)
 {
     /* What may wait for all kernels of the task: see simpler_kernel_sync_all. */
     bool whole = launch->sync_start || launch->block_num == 1;
@@ -242,8 +283,8 @@ static bool run_wave(struct simpler_hbg_crew *crew, const struct simpler_hbg_lau
         seat(crew, launch, place, first + (int32_t)place, whole);
     for (uint32_t place = 0; place < count; place++)
         start(crew, launch, place);
-    wait_done(crew);
-    return true;
+    thread->left = !wait_done(crew);
+    return !thread->left;
 }
 
 int simpler_hbg_crew_run(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
@@ -257,13 +298,19 @@ int simpler_hbg_crew_run(struct simpler_hbg_thread *thread, struct simpler_hbg_p
     if (!ok)
         return SIMPLER_ENOMEM;
     pthread_mutex_lock(&crew->turn);
+    if (simpler_hbg_is_closing(thread->device)) {
+        /* Cores are still at what they were given before. */
+        pthread_mutex_unlock(&crew->turn);
+        thread->left = true;
+        return 0;
+    }
     crew->part = part;
     crew->number = number;
     atomic_store_explicit(&crew->status, 0, memory_order_relaxed);
     while (ok && block < launch->block_num) {
         uint32_t left = (uint32_t)(launch->block_num - block), most = places(crew, launch);
         uint32_t count = left < most ? left : most;
-        ok = run_wave(crew, launch, block, count);
+        ok = run_wave(crew, thread, launch, block, count);
         block += (int32_t)count;
     }
     int status = ok ? atomic_load_explicit(&crew->status, memory_order_relaxed) : SIMPLER_ETHREAD;

@@ -124,7 +124,7 @@ void simpler_hbg_builder_reset(struct simpler_hbg_builder *b, bool dumps_kept)
     b->node_count = b->edge_count = b->view_count = b->launch_count = 0;
     b->base_count = 1;
     b->word_count = b->heap_bytes = 0;
-    b->first_edge = 0;
+    b->first_edge = b->depth = 0;
     b->edge_from[0] = 0;
 }
 
@@ -240,7 +240,7 @@ void simpler_hbg_builder_finish_node(struct simpler_hbg_builder *b, uint32_t fun
         .scalars = (uint8_t)(scalars | (func_id >= SIMPLER_HBG_FUNC_LAUNCH ? SIMPLER_HBG_RARE : 0)),
     };
     sort_edges(&b->edge[b->first_edge], b->edge_count - b->first_edge);
-    b->site[n] = (struct simpler_hbg_site){file, line};
+    b->site[n] = (struct simpler_hbg_site){file, line, b->depth};
     b->first_edge = b->edge_count;
     b->edge_from[n + 1] = b->edge_count;
 }

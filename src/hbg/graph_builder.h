@@ -19,6 +19,7 @@
 struct simpler_hbg_site {
     const char *file;
     int32_t line;
+    uint32_t depth; /* of the scope; in a recorded graph those of its own */
 };
 
 struct simpler_hbg_builder {
@@ -31,6 +32,7 @@ struct simpler_hbg_builder {
     uint32_t base_count;
     uint64_t word_count;
     uint64_t heap_bytes;
+    uint32_t depth; /* of the scope that is open; the orchestrator's */
     struct simpler_hbg_node *node;
     uint64_t *word;
     uint32_t *edge_from; /* window + 1 */

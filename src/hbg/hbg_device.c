@@ -7,9 +7,13 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/logger.h"
 #include "base/memory.h"
 #include "base/spin_wait.h"
+#include "base/testpoint.h"
+#include "hbg/hbg_hang.h"
 #include "hbg/hbg_runtime.h"
+#include "hbg/hbg_stall.h"
 #include "hbg/host_limits.h"
 #include "task/run_verdict.h"
 
@@ -82,7 +86,11 @@ static void stop_run(struct simpler_hbg_device *device, int status)
 
 void simpler_hbg_cancel(void *device)
 {
-    stop_run(device, SIMPLER_ECANCELED);
+    struct simpler_hbg_device *d = device;
+
+    stop_run(d, SIMPLER_ECANCELED);
+    /* The caller looks: from now on it waits less long. */
+    simpler_event_notify_rare(&d->finish, 1);
 }
 
 /* Forgets the cancel of an earlier run, never that of this one. */
@@ -108,16 +116,36 @@ static void report_progress(const struct simpler_hbg_device *device)
     device->run->progress(device->run->progress_user, simpler_hbg_progress(device));
 }
 
-static void wait_finish(struct simpler_hbg_device *device, uint32_t before, uint64_t end)
+/* True: the run hangs, and was ended; *stall says how. */
+static bool look(struct simpler_hbg_device *device, uint32_t before, struct simpler_hbg_look *seen,
+                 struct simpler_stall *stall)
+{
+    uint64_t idle_ns = 0;
+
+    if (!simpler_hbg_look(device, seen, &idle_ns))
+        return false;
+    SIMPLER_TESTPOINT(MONITOR_BEFORE_CLAIM);
+    if (atomic_load_explicit(&device->finish_seq, memory_order_acquire) != before)
+        return false;
+    stop_run(device, -SIMPLER_CODE_SCHEDULER_TIMEOUT);
+    simpler_hbg_end_hung(device, idle_ns, stall);
+    return true;
+}
+
+/* The caller waits, and is the monitor meanwhile; true: the run hung. */
+static bool wait_finish(struct simpler_hbg_device *device, uint32_t before, uint64_t end,
+                        struct simpler_stall *stall)
 {
     const struct simpler_device_run *run = device->run;
+    struct simpler_hbg_look seen = {0};
+    bool hung = false;
     uint64_t tick = run->progress != NULL ? later(run->progress_interval_ns) : UINT64_MAX;
     struct simpler_spin_wait wait = {device->spin_allowed ? device->spin_ticks : 0,
                                      device->caller_rest};
 
-    while (atomic_load_explicit(&device->finish_seq, memory_order_acquire) == before) {
-        uint64_t next = tick < end ? tick : end;
-        uint64_t now = next == UINT64_MAX ? 0 : simpler_clock_ns();
+    while (!hung && atomic_load_explicit(&device->finish_seq, memory_order_acquire) == before) {
+        uint64_t now = simpler_clock_ns(), next = tick < end ? tick : end;
+        uint64_t pause = simpler_hbg_look_ns(device);
         if (now >= end) {
             stop_run(device, SIMPLER_ETIMEDOUT);
             end = UINT64_MAX;
@@ -126,12 +154,15 @@ static void wait_finish(struct simpler_hbg_device *device, uint32_t before, uint
             tick = later(run->progress_interval_ns);
         } else {
             simpler_spin_wait(&wait, &device->finish_seq, before, &device->closing, &device->finish,
-                              next == UINT64_MAX ? UINT64_MAX : next - now);
+                              next - now < pause ? next - now : pause);
+            hung = atomic_load_explicit(&device->finish_seq, memory_order_relaxed) == before &&
+                   look(device, before, &seen, stall);
         }
     }
     device->caller_rest = wait.rest;
     if (run->progress != NULL)
         report_progress(device);
+    return hung;
 }
 
 static int prepare(struct simpler_hbg_device *device, const struct simpler_device_run *run)
@@ -145,7 +176,12 @@ static int prepare(struct simpler_hbg_device *device, const struct simpler_devic
     device->estimates = simpler_estimates_find(&device->all_estimates, run->callable);
     if (device->estimates == NULL)
         return SIMPLER_ENOMEM;
-    device->run = run;
+    device->current = *run;
+    device->current_args = *run->args;
+    device->current.args = &device->current_args;
+    device->run = &device->current;
+    device->hung = false;
+    atomic_store_explicit(&device->asked, 0, memory_order_relaxed);
     device->kernels = run->callable->by_id;
     device->progress_base = SUM(device, completed);
     atomic_store_explicit(&device->failure.claim, 0, memory_order_relaxed);
@@ -164,7 +200,8 @@ static void start_dump(struct simpler_hbg_device *device)
 }
 
 /* The device has the run until the last thread has left it. */
-static int run_on_device(struct simpler_hbg_device *device, uint64_t end)
+static int run_on_device(struct simpler_hbg_device *device, uint64_t end,
+                         struct simpler_stall *stall)
 {
     int rc = simpler_hbg_load(device);
 
@@ -178,7 +215,7 @@ static int run_on_device(struct simpler_hbg_device *device, uint64_t end)
     /* W4, release: the run. */
     atomic_store_explicit(&device->gate, 0, memory_order_release);
     simpler_event_notify(&device->work, 1);
-    wait_finish(device, before, end);
+    (void)wait_finish(device, before, end, stall);
     if (atomic_load_explicit(&device->attention, memory_order_relaxed) != 0)
         device->failed_dirty = true;
     return 0;
@@ -234,11 +271,31 @@ static void report(struct simpler_hbg_device *device, struct simpler_run_result 
         simpler_hbg_advise(device->orch, -status, result);
 }
 
+/* The hang is why the run ends. */
+static bool is_timeout(struct simpler_hbg_device *device)
+{
+    return atomic_load_explicit(&device->stop, memory_order_relaxed) ==
+           -SIMPLER_CODE_SCHEDULER_TIMEOUT;
+}
+
+/* Behind the report; what has come back is started anew. */
+static void report_hang(struct simpler_hbg_device *device, const struct simpler_stall *stall,
+                        struct simpler_run_result *result)
+{
+    if (!is_timeout(device))
+        simpler_run_verdict_append(result->message, sizeof(result->message),
+                                   "then the run hung: %s\n", stall->headline);
+    simpler_run_verdict_append(result->message, sizeof(result->message), "%s", stall->details);
+    if (!device->busy)
+        simpler_hbg_stop_threads(device);
+}
+
 int simpler_hbg_execute(void *argument, const struct simpler_device_run *run,
                         struct simpler_run_result *result)
 {
     struct simpler_hbg_device *device = argument;
     struct simpler_hbg_counts before = {0};
+    struct simpler_stall stall;
     uint64_t start = simpler_clock_ns();
     uint64_t end = run->deadline_ns != 0 ? later(run->deadline_ns) : UINT64_MAX;
 
@@ -257,19 +314,57 @@ int simpler_hbg_execute(void *argument, const struct simpler_device_run *run,
     before.blocks = SUM(device, blocks);
     device->start_ns = start;
     simpler_timing_reset(device->timing);
-    (void)simpler_hbg_orch_run(device->orch, run, &device->cache);
+    (void)simpler_hbg_orch_run(device->orch, device->run, &device->cache);
     result->stats.orchestration_ns = simpler_clock_ns() - start;
     int rc = atomic_load_explicit(&device->stop, memory_order_acquire) == 0
-                 ? run_on_device(device, end)
+                 ? run_on_device(device, end, &stall)
                  : 0;
     if (rc != 0)
         stop_run(device, rc);
     result->stats.wall_ns = simpler_clock_ns() - start;
     fill_stats(device, &before, &result->stats);
     simpler_timing_fill(device->timing, result);
+    if (device->hung && is_timeout(device))
+        memcpy(device->orch->fatal_text, stall.headline, sizeof(stall.headline));
     report(device, result);
-    device->run = NULL;
+    if (device->hung)
+        report_hang(device, &stall, result);
+    if (!device->busy)
+        device->run = NULL;
     return result->status;
+}
+
+enum simpler_device_lane_end simpler_hbg_lane_end(const void *argument, uint32_t lane)
+{
+    const struct simpler_hbg_device *device = argument;
+
+    return device->hung && device->busy && lane < device->thread_count
+               ? device->threads[lane].verdict.end
+               : SIMPLER_DEVICE_LANE_COMPLETE;
+}
+
+int simpler_hbg_quiesce(void *argument, uint64_t timeout_ns, const char **why)
+{
+    struct simpler_hbg_device *device = argument;
+
+    if (!device->busy)
+        return 0;
+    *why = device->busy_text;
+    int rc = simpler_kernel_guard_quiesce(&device->guarded, timeout_ns);
+    if (rc != 0)
+        return rc;
+    simpler_hbg_stop_threads(device);
+    device->busy = false;
+    device->run = NULL;
+    return 0;
+}
+
+void simpler_hbg_report(void *argument)
+{
+    struct simpler_hbg_device *device = argument;
+
+    atomic_store_explicit(&device->asked, 1, memory_order_release);
+    simpler_event_notify_rare(&device->finish, 1);
 }
 
 int simpler_hbg_open(const struct simpler_platform *platform, void **out)
@@ -282,6 +377,7 @@ int simpler_hbg_open(const struct simpler_platform *platform, void **out)
     device->platform = platform;
     simpler_event_init(&device->work);
     simpler_event_init(&device->finish);
+    simpler_hbg_hang_init(device);
     atomic_store_explicit(&device->handover_ns, FIRST_HANDOVER_NS, memory_order_relaxed);
     atomic_store_explicit(&device->gate, SIMPLER_HBG_GATE_OVER, memory_order_relaxed);
     *out = device;
@@ -291,8 +387,14 @@ int simpler_hbg_open(const struct simpler_platform *platform, void **out)
 void simpler_hbg_close(void *argument)
 {
     struct simpler_hbg_device *device = argument;
+    const char *why;
+
     if (device == NULL)
         return;
+    if (simpler_hbg_quiesce(device, 0, &why) != 0) {
+        SIMPLER_WARN("a device is closed while %s: its memory stays until the process ends", why);
+        return;
+    }
     simpler_hbg_stop_threads(device);
     free_memory(device);
     simpler_hbg_graph_cache_fini(&device->cache);
@@ -313,4 +415,7 @@ const struct simpler_runtime simpler_runtime_hbg = {
     .execute = simpler_hbg_execute,
     .cancel = simpler_hbg_cancel,
     .progress = simpler_hbg_progress,
+    .lane_end = simpler_hbg_lane_end,
+    .quiesce = simpler_hbg_quiesce,
+    .report = simpler_hbg_report,
 };

@@ -11,6 +11,9 @@ int simpler_hbg_execute(void *device, const struct simpler_device_run *run,
                         struct simpler_run_result *result);
 void simpler_hbg_cancel(void *device);
 uint64_t simpler_hbg_progress(const void *device);
+enum simpler_device_lane_end simpler_hbg_lane_end(const void *device, uint32_t lane);
+int simpler_hbg_quiesce(void *device, uint64_t timeout_ns, const char **why);
+void simpler_hbg_report(void *device);
 
 /* The threads that a run needs; those that are there are kept when they fit. */
 int simpler_hbg_ensure_threads(struct simpler_hbg_device *device,

@@ -22,9 +22,10 @@
 #include "hbg/host_graph.h"
 #include "platform/platform.h"
 #include "simpler/kernel.h"
-#include "task/resident.h"
+#include "task/kernel_guard.h"
 #include "task/kernel_times.h"
 #include "task/ready_queue.h"
+#include "task/resident.h"
 #include "task/runtime.h"
 
 #define SIMPLER_HBG_NO_UNIT UINT32_MAX
@@ -74,14 +75,30 @@ struct simpler_hbg_counts {
     _Atomic uint64_t blocks;
 };
 
+/*
+ * What a thread is inside of, for who ends a hung run; written by the thread (relaxed but M1).
+ * The guard's word says "inside tasks of this part" and, of one kernel of several, which; a
+ * stretch of plain tasks is one stay, in which node goes from stretch on.
+ */
+struct simpler_hbg_place {
+    struct simpler_kernel_guard guard; /* see simpler_hbg_word */
+    _Atomic uint32_t node;
+    _Atomic uint32_t stretch;       /* tasks from here to node are done, and not counted yet */
+    _Atomic uint32_t in_diagnostic; /* 1 where it may wait for the host: the clock stands still */
+};
+
 struct simpler_hbg_thread {
     struct simpler_ready_queue queue;
     /* The owner alone from here on. */
     _Alignas(SIMPLER_CACHE_LINE) struct simpler_hbg_device *device;
     struct simpler_hbg_counts *counts;
+    struct simpler_hbg_place place;
     uint32_t index;
-    uint32_t lane;    /* of diagnostics */
-    uint32_t handed;  /* unit to run next, or NO_UNIT */
+    uint32_t lane;  /* of diagnostics */
+    bool left;      /* the run hangs and it is on its way out: what it was at is not done */
+    uint32_t first; /* node of the grain that it is in; those up to place.node are done */
+    const struct simpler_hbg_part *part; /* of that grain; NULL: in none */
+    uint32_t handed;                     /* unit to run next, or NO_UNIT */
     uint32_t stack;   /* 1 + a unit: ready ones that the queue had no room for; 0: none */
     uint32_t stacked; /* units on it */
     uint32_t timing;  /* tasks until the next that is timed */
@@ -95,6 +112,7 @@ struct simpler_hbg_thread {
     struct simpler_member member;
     pthread_t handle;
     bool started;
+    struct simpler_guard_verdict verdict; /* of a hung run; the caller's */
 };
 
 /* The first kernel that failed; whoever wins claim writes the rest before W2. */
@@ -126,7 +144,9 @@ struct simpler_hbg_device {
     struct simpler_estimate_table all_estimates;
 
     /* One run: set before it starts, constant during it. */
-    const struct simpler_device_run *run;
+    const struct simpler_device_run *run; /* NULL or &current */
+    struct simpler_device_run current;    /* copies: a hung run outlives its caller's */
+    struct simpler_orch_args current_args;
     struct simpler_estimates *estimates;
     const struct simpler_kernel *const *kernels; /* by func_id */
     uint32_t dump_level;
@@ -157,7 +177,7 @@ struct simpler_hbg_device {
     /* 1: something failed or is to stop; every task looks first.  Set before W2 or by stop. */
     _Atomic uint32_t attention;
     _Atomic uint32_t handover_ns;
-    _Atomic bool closing;
+    _Atomic bool closing; /* every thread is to leave the run, and its entry */
     /*
      * Threads in the run, and bit 31: it is over (or has not begun).  W4: the store
      * that opens it (release) publishes the run; entering acquires it.  The last
@@ -173,13 +193,35 @@ struct simpler_hbg_device {
     struct simpler_hbg_spread spread;
     _Atomic(struct simpler_hbg_crew *) crew; /* NULL until a task needs it */
     uint32_t crew_clusters;
-    uint64_t start_ns; /* of the run */
+    uint64_t start_ns;                /* of the run */
+    struct simpler_guard_set guarded; /* its threads, for the end of a hung run */
+    _Atomic uint32_t asked;           /* a report is wanted; anyone */
+    bool hung, busy;                  /* the last run; a thread of it is still inside; the caller */
+    char busy_text[256];
     struct simpler_timing timing[SIMPLER_TIMING_SLOTS];
     struct simpler_hbg_counts counts[SIMPLER_HBG_MAX_THREADS];
     uint64_t progress_base;
 };
 
 #define SIMPLER_HBG_GATE_OVER 0x80000000u
+
+/* The word around tasks of @part; @func_id: the kernel of one lane, or NO_FUNC: the task's own. */
+SIMPLER_INLINE uint64_t simpler_hbg_word(const struct simpler_hbg_device *device,
+                                         const struct simpler_hbg_part *part, uint32_t func_id)
+{
+    return (uint64_t)(part - device->parts + 1) << 32 | func_id;
+}
+
+SIMPLER_INLINE const struct simpler_hbg_part *
+simpler_hbg_word_part(const struct simpler_hbg_device *device, uint64_t word)
+{
+    return &device->parts[(word >> 32) - 1];
+}
+
+SIMPLER_INLINE bool simpler_hbg_is_closing(const struct simpler_hbg_device *device)
+{
+    return atomic_load_explicit(&device->closing, memory_order_acquire);
+}
 
 SIMPLER_INLINE bool simpler_hbg_is_over(const struct simpler_hbg_device *device)
 {

@@ -33,6 +33,12 @@ bool simpler_hbg_spread_help(struct simpler_hbg_thread *thread);
 /* All blocks and lanes on core threads, those that may wait for each other at once. */
 int simpler_hbg_crew_run(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
                          uint32_t number);
+/* Core threads that may have been started, and each; any thread. */
+uint32_t simpler_hbg_crew_count(const struct simpler_hbg_device *device);
+struct simpler_hbg_thread *simpler_hbg_crew_thread(const struct simpler_hbg_device *device,
+                                                   uint32_t i);
+/* Tells the cores, and who waits for them, to leave. */
+void simpler_hbg_crew_ask_out(struct simpler_hbg_device *device);
 void simpler_hbg_crew_close(struct simpler_hbg_device *device);
 
 #endif

@@ -11,15 +11,11 @@
 #include "base/spin_wait.h"
 #include "base/testpoint.h"
 #include "hbg/hbg_device.h"
+#include "hbg/hbg_hang.h"
 #include "hbg/hbg_launch.h"
 #include "hbg/unit_sched.h"
 
 #define PROBE_PERIOD_NS 100000000u
-
-static bool is_closing(struct simpler_hbg_device *device)
-{
-    return atomic_load_explicit(&device->closing, memory_order_acquire);
-}
 
 /* False: there is no run, or it is over. */
 static bool try_enter(struct simpler_hbg_device *device)
@@ -65,6 +61,12 @@ static void probe(struct simpler_hbg_device *device)
         atomic_store_explicit(&device->handover_ns, ns, memory_order_relaxed);
 }
 
+/* The run is over, or taken away. */
+static bool is_out(const struct simpler_hbg_device *device)
+{
+    return simpler_hbg_is_over(device) || simpler_hbg_is_closing(device);
+}
+
 /* Looks for a unit for a while; NO_UNIT: there is none now, or the run is over. */
 static uint32_t spin(struct simpler_hbg_thread *thread)
 {
@@ -73,7 +75,7 @@ static uint32_t spin(struct simpler_hbg_thread *thread)
 
     do {
         uint32_t unit = simpler_hbg_find(thread);
-        if (unit != SIMPLER_HBG_NO_UNIT || simpler_hbg_is_over(device))
+        if (unit != SIMPLER_HBG_NO_UNIT || is_out(device))
             return unit;
         if (simpler_hbg_spread_help(thread))
             end = simpler_clock_ticks() + device->spin_ticks;
@@ -98,24 +100,24 @@ static bool work(struct simpler_hbg_thread *thread, uint32_t *seen)
         simpler_hbg_boot(thread);
         probe(device);
     }
-    for (;;) {
+    while (!simpler_hbg_is_closing(device)) {
         uint32_t unit = simpler_hbg_find(thread);
         if (unit == SIMPLER_HBG_NO_UNIT)
             unit = spin(thread);
-        if (unit == SIMPLER_HBG_NO_UNIT && !simpler_hbg_is_over(device)) {
+        if (unit == SIMPLER_HBG_NO_UNIT && !is_out(device)) {
             *seen = simpler_event_prepare(&device->work);
             unit = simpler_hbg_find(thread);
-            if (unit == SIMPLER_HBG_NO_UNIT && !simpler_hbg_is_over(device) &&
+            if (unit == SIMPLER_HBG_NO_UNIT && !is_out(device) &&
                 (uint32_t)atomic_load_explicit(&device->spread.word, memory_order_relaxed) == 0)
                 return true;
             simpler_event_cancel(&device->work);
         }
-        if (unit == SIMPLER_HBG_NO_UNIT && simpler_hbg_is_over(device))
-            return false;
-        if (unit == SIMPLER_HBG_NO_UNIT)
-            continue;
-        simpler_hbg_run_unit(thread, unit);
+        if (unit != SIMPLER_HBG_NO_UNIT)
+            simpler_hbg_run_unit(thread, unit);
+        else if (simpler_hbg_is_over(device))
+            break;
     }
+    return false;
 }
 
 /* Between runs: one thread spins for a moment, the others park at once. */
@@ -132,7 +134,7 @@ static void wait_for_run(struct simpler_hbg_thread *thread)
         }
     }
     uint32_t seen = simpler_event_prepare(&device->work);
-    if (!simpler_hbg_is_over(device) || is_closing(device))
+    if (!simpler_hbg_is_over(device) || simpler_hbg_is_closing(device))
         simpler_event_cancel(&device->work);
     else
         simpler_event_wait(&device->work, seen, UINT64_MAX);
@@ -144,7 +146,9 @@ static void *thread_main(void *argument)
     struct simpler_hbg_device *device = thread->device;
     uint32_t seen = 0;
 
-    while (!is_closing(device)) {
+    void *stack = simpler_hbg_crash_enter(thread);
+
+    while (!simpler_hbg_is_closing(device)) {
         if (!try_enter(device)) {
             wait_for_run(thread);
             continue;
@@ -154,6 +158,8 @@ static void *thread_main(void *argument)
         if (parks)
             simpler_event_wait(&device->work, seen, UINT64_MAX);
     }
+    simpler_hbg_crash_leave(stack);
+    simpler_kernel_guard_exit(&thread->place.guard, &device->guarded);
     return NULL;
 }
 
@@ -163,6 +169,7 @@ void simpler_hbg_init_thread(struct simpler_hbg_thread *thread, struct simpler_h
     simpler_ready_queue_init(&thread->queue, 0);
     thread->device = device;
     thread->counts = &device->counts[i];
+    atomic_store_explicit(&thread->place.guard.kernel, SIMPLER_NO_KERNEL, memory_order_relaxed);
     thread->index = i;
     thread->lane = i;
     thread->handed = SIMPLER_HBG_NO_UNIT;
@@ -213,8 +220,7 @@ void simpler_hbg_stop_threads(struct simpler_hbg_device *device)
 {
     if (device->threads == NULL)
         return;
-    atomic_store_explicit(&device->closing, true, memory_order_release);
-    simpler_event_wake(&device->work, INT_MAX);
+    simpler_hbg_ask_out(device);
     for (uint32_t i = 0; i < device->thread_count; i++) {
         if (device->threads[i].started)
             pthread_join(device->threads[i].handle, NULL);
@@ -223,6 +229,10 @@ void simpler_hbg_stop_threads(struct simpler_hbg_device *device)
     simpler_alloc_free(device->threads);
     device->threads = NULL;
     device->thread_count = 0;
+    /* What a hung run has left. */
+    atomic_store_explicit(&device->gate, SIMPLER_HBG_GATE_OVER, memory_order_relaxed);
+    atomic_store_explicit(&device->spread.word, 0, memory_order_relaxed);
+    atomic_store_explicit(&device->spread.owner, 0, memory_order_relaxed);
     atomic_store_explicit(&device->closing, false, memory_order_release);
 }
 

@@ -27,6 +27,7 @@ int simpler_hbg_scope_begin(struct simpler_orch *base, enum simpler_scope_mode m
                                  "scope at %s:%d: an AUTO scope cannot open inside a MANUAL one",
                                  file == NULL ? "(unknown)" : file, line);
     orch->depth++;
+    orch->draft->builder.depth++;
     if (mode == SIMPLER_SCOPE_MANUAL && orch->manual_depth == 0)
         orch->manual_depth = orch->depth;
     orch->any_manual = orch->any_manual || mode == SIMPLER_SCOPE_MANUAL;
@@ -42,6 +43,7 @@ int simpler_hbg_scope_end(struct simpler_orch *base)
         if (orch->manual_depth == orch->depth)
             orch->manual_depth = 0;
         orch->depth--;
+        orch->draft->builder.depth--;
     } else if (status == 0) {
         return simpler_hbg_latch(orch, SIMPLER_CODE_INVALID_ARGS,
                                  "scope_end without an open scope");

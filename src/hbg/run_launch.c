@@ -43,6 +43,11 @@ int simpler_hbg_run_block(struct simpler_hbg_thread *thread, const struct simple
 {
     const struct simpler_hbg_launch *launch = simpler_hbg_launch_of(part->image, number);
 
+    /* A run that hangs is left as it is, any other stopped one is gone through. */
+    if (simpler_hbg_is_closing(thread->device)) {
+        thread->left = true;
+        return 0;
+    }
     if (atomic_load_explicit(&thread->device->stop, memory_order_relaxed) != 0)
         return 0;
     simpler_hbg_fill_args(thread, part, number);
@@ -50,7 +55,9 @@ int simpler_hbg_run_block(struct simpler_hbg_thread *thread, const struct simple
     thread->local.block_num = launch->block_num;
     thread->global.sub_block_id = lane == SIMPLER_LANE_AIV1;
     thread->member.lane = lane;
+    simpler_hbg_enter(thread, part, number, launch->func_id[lane]);
     int status = simpler_hbg_call_kernel(thread, launch->func_id[lane]);
+    simpler_hbg_leave(thread);
     thread->local.block_idx = 0;
     thread->local.block_num = 1;
     thread->global.sub_block_id = 0;
@@ -72,6 +79,8 @@ static int run_kernels(struct simpler_hbg_thread *thread, struct simpler_hbg_par
         status = simpler_hbg_crew_run(thread, part, number);
     else
         status = simpler_hbg_spread_blocks(thread, part, number);
+    if (thread->left)
+        return status;
     simpler_hbg_fill_args(thread, part, number);
     simpler_hbg_capture(thread, part, number, DUMP_ARGS_STAGE_AFTER);
     return status;
@@ -90,6 +99,8 @@ int simpler_hbg_run_launch(struct simpler_hbg_thread *thread, struct simpler_hbg
         return 0;
     }
     status = launch->lanes == 0 ? 0 : run_kernels(thread, part, number);
+    if (thread->left)
+        return 0;
     if (launch->timing_slot != SIMPLER_NO_TIMING)
         simpler_timing_note(&device->timing[launch->timing_slot], start - device->start_ns,
                             simpler_clock_ns() - device->start_ns);

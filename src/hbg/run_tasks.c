@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/testpoint.h"
 #include "hbg/hbg_launch.h"
 
 /* The view of argument @i is another one: the descriptor is made anew. */
@@ -111,6 +112,31 @@ bool simpler_hbg_is_poisoned(const struct simpler_hbg_device *device,
     return false;
 }
 
+uint64_t simpler_hbg_task_id(const struct simpler_hbg_device *device,
+                             const struct simpler_hbg_part *part, uint32_t node)
+{
+    return part->call_unit == SIMPLER_HBG_NO_UNIT ? simpler_hbg_orch_id_of(device->orch, node)
+                                                  : part->id_base + node;
+}
+
+void simpler_hbg_enter(struct simpler_hbg_thread *thread, const struct simpler_hbg_part *part,
+                       uint32_t node, uint32_t func_id)
+{
+    atomic_store_explicit(&thread->place.node, node, memory_order_relaxed);
+    atomic_store_explicit(&thread->place.stretch, node, memory_order_relaxed);
+    simpler_kernel_guard_enter(&thread->place.guard,
+                               simpler_hbg_word(thread->device, part, func_id));
+}
+
+void simpler_hbg_leave(struct simpler_hbg_thread *thread)
+{
+    SIMPLER_TESTPOINT(KERNEL_BEFORE_LEAVE);
+    if (SIMPLER_UNLIKELY(simpler_kernel_guard_leave(&thread->place.guard) != SIMPLER_REVOKE_NOT)) {
+        simpler_kernel_guard_asked(&thread->place.guard, &thread->device->guarded);
+        thread->left = simpler_kernel_guard_is_revoked(&thread->place.guard);
+    }
+}
+
 /* The first failing kernel of the run is the one that is reported. */
 static SIMPLER_COLD void note_failure(struct simpler_hbg_thread *thread,
                                       struct simpler_hbg_part *part, uint32_t node, int status)
@@ -131,9 +157,7 @@ static SIMPLER_COLD void note_failure(struct simpler_hbg_thread *thread,
                                                  memory_order_relaxed, memory_order_relaxed))
         return;
     device->failure.func_id = simpler_hbg_first_func(part->image, node);
-    device->failure.id = part->call_unit == SIMPLER_HBG_NO_UNIT
-                             ? simpler_hbg_orch_id_of(device->orch, node)
-                             : part->id_base + node;
+    device->failure.id = simpler_hbg_task_id(device, part, node);
     device->failure.status = status;
     device->failure.site = part->sites[node];
 }
@@ -160,8 +184,8 @@ static const struct simpler_kernel *speaker(const struct simpler_hbg_device *dev
 }
 #endif
 
-void simpler_hbg_capture(const struct simpler_hbg_thread *thread,
-                         const struct simpler_hbg_part *part, uint32_t number, uint8_t stage)
+void simpler_hbg_capture(struct simpler_hbg_thread *thread, const struct simpler_hbg_part *part,
+                         uint32_t number, uint8_t stage)
 {
 #if SIMPLER_DFX
     if (thread->device->dump_level == 0)
@@ -173,7 +197,7 @@ void simpler_hbg_capture(const struct simpler_hbg_thread *thread,
     bool is_own = part->call_unit == SIMPLER_HBG_NO_UNIT;
     struct dump_args_submit submit = simpler_hbg_dumps(part->image)[number];
     struct dump_args_view view = {
-        .task_id = is_own ? simpler_hbg_orch_id_of(device->orch, number) : part->id_base + number,
+        .task_id = simpler_hbg_task_id(device, part, number),
         .func_id = (uint16_t)kernel->func_id,
         .func_count = 1,
         .func_ids = {UINT16_MAX, UINT16_MAX, UINT16_MAX},
@@ -188,7 +212,9 @@ void simpler_hbg_capture(const struct simpler_hbg_thread *thread,
 
     if (!is_own)
         submit.submit_seq += (uint32_t)part->id_base;
+    atomic_store_explicit(&thread->place.in_diagnostic, 1, memory_order_relaxed);
     dump_args_task_capture(&run, thread->lane, &view, stage);
+    atomic_store_explicit(&thread->place.in_diagnostic, 0, memory_order_relaxed);
 #else
     (void)thread;
     (void)part;
@@ -209,8 +235,8 @@ int simpler_hbg_call_kernel(struct simpler_hbg_thread *thread, uint32_t func_id)
     return run_kernel(thread, thread->device->kernels, func_id);
 }
 
-/* One task with everything that may be rare. */
-static void run_one(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
+/* One task with everything that may be rare; false: the run hangs. */
+static bool run_one(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
                     uint32_t number)
 {
     const struct simpler_hbg_node *node = &simpler_hbg_nodes(part->image)[number];
@@ -219,22 +245,31 @@ static void run_one(struct simpler_hbg_thread *thread, struct simpler_hbg_part *
 
     if (simpler_hbg_is_poisoned(device, part, number)) {
         note_failure(thread, part, number, 0);
-        return;
+        return true;
     }
+    if (simpler_hbg_is_closing(device))
+        return false;
     if (node->func_id == SIMPLER_HBG_FUNC_DUMMY ||
         atomic_load_explicit(&device->stop, memory_order_relaxed) != 0)
-        return;
+        return true;
     if (node->func_id == SIMPLER_HBG_FUNC_LAUNCH) {
         status = simpler_hbg_run_launch(thread, part, number);
     } else {
         simpler_hbg_fill_args(thread, part, number);
         simpler_hbg_capture(thread, part, number, DUMP_ARGS_STAGE_BEFORE);
+        simpler_hbg_enter(thread, part, number, SIMPLER_NO_FUNC);
         status = run_kernel(thread, device->kernels, node->func_id);
+        simpler_hbg_leave(thread);
+        if (thread->left)
+            return false;
         simpler_hbg_capture(thread, part, number, DUMP_ARGS_STAGE_AFTER);
         simpler_hbg_add_count(&thread->counts->run, status == 0);
     }
+    if (thread->left)
+        return false;
     if (status != 0)
         note_failure(thread, part, number, status);
+    return true;
 }
 
 /* Tasks with nothing rare about them, from @i on; the first that is another one, or @end. */
@@ -249,16 +284,22 @@ static uint32_t run_plain(struct simpler_hbg_thread *thread, struct simpler_hbg_
     uint32_t first = i;
     int status = 0;
 
+    simpler_hbg_enter(thread, part, i, SIMPLER_NO_FUNC);
     for (; i < end; i++) {
         const struct simpler_hbg_node *node = &nodes[i];
         if (SIMPLER_UNLIKELY((atomic_load_explicit(&device->attention, memory_order_relaxed) |
                               (node->scalars & SIMPLER_HBG_RARE)) != 0))
             break;
+        /* For who looks while the kernel runs. */
+        atomic_store_explicit(&thread->place.node, i, memory_order_relaxed);
         fill_args(thread, part, node, words + node->first_word, serial);
         status = run_kernel(thread, kernels, node->func_id);
         if (SIMPLER_UNLIKELY(status != 0))
             break;
     }
+    simpler_hbg_leave(thread);
+    if (SIMPLER_UNLIKELY(thread->left))
+        return i;
     simpler_hbg_add_count(&thread->counts->run, i - first);
     if (SIMPLER_LIKELY(status == 0))
         return i;
@@ -266,16 +307,24 @@ static uint32_t run_plain(struct simpler_hbg_thread *thread, struct simpler_hbg_
     return i + 1;
 }
 
-void simpler_hbg_run_tasks(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
+bool simpler_hbg_run_tasks(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
                            uint32_t first, uint32_t end)
 {
     bool plain = thread->device->dump_level == 0 && !part->poisoned;
 
-    for (uint32_t i = first; i < end;) {
+    thread->part = part;
+    thread->first = first;
+    for (uint32_t i = first; i < end; i++) {
         if (plain)
             i = run_plain(thread, part, i, end);
-        if (i < end)
-            run_one(thread, part, i++);
+        if (i == end && !thread->left)
+            break;
+        if (thread->left || !run_one(thread, part, i)) {
+            atomic_store_explicit(&thread->place.node, i, memory_order_relaxed);
+            return false;
+        }
     }
+    thread->part = NULL;
     simpler_hbg_add_count(&thread->counts->completed, end - first);
+    return true;
 }

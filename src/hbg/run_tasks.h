@@ -5,8 +5,11 @@
 /* The tasks of a grain: arguments, kernels, failures. */
 #include "hbg/hbg_engine.h"
 
-/* Nodes first .. end - 1 of the part, in order; everything before them is done. */
-void simpler_hbg_run_tasks(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
+/*
+ * Nodes first .. end - 1 of the part, in order; everything before them is done.  False: the
+ * run hangs, the thread is to leave it and to touch nothing of it any more.
+ */
+bool simpler_hbg_run_tasks(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
                            uint32_t first, uint32_t end);
 
 /* Whether something that the node depends on failed. */
@@ -19,6 +22,15 @@ SIMPLER_INLINE void simpler_hbg_add_count(_Atomic uint64_t *count, uint64_t n)
     atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + n,
                           memory_order_relaxed);
 }
+
+/* The id of a task as the orchestration has it. */
+uint64_t simpler_hbg_task_id(const struct simpler_hbg_device *device,
+                             const struct simpler_hbg_part *part, uint32_t node);
+
+/* Around one kernel that is no plain task's: @node of @part, @func_id as simpler_hbg_word. */
+void simpler_hbg_enter(struct simpler_hbg_thread *thread, const struct simpler_hbg_part *part,
+                       uint32_t node, uint32_t func_id);
+void simpler_hbg_leave(struct simpler_hbg_thread *thread);
 
 /* The kernel that a report names. */
 SIMPLER_INLINE uint32_t simpler_hbg_first_func(const struct simpler_hbg_image *image,
@@ -37,7 +49,7 @@ void simpler_hbg_fill_args(struct simpler_hbg_thread *thread, const struct simpl
                            uint32_t number);
 int simpler_hbg_call_kernel(struct simpler_hbg_thread *thread, uint32_t func_id);
 /* Tells the args dump, if there is one; the arguments are filled. */
-void simpler_hbg_capture(const struct simpler_hbg_thread *thread,
-                         const struct simpler_hbg_part *part, uint32_t number, uint8_t stage);
+void simpler_hbg_capture(struct simpler_hbg_thread *thread, const struct simpler_hbg_part *part,
+                         uint32_t number, uint8_t stage);
 
 #endif

@@ -214,7 +214,7 @@ void simpler_hbg_boot(struct simpler_hbg_thread *thread)
     boot_part(thread, &thread->device->parts[0]);
 }
 
-/* The part of a call: in one piece here, or for everybody. */
+/* The part of a call: in one piece here (true: it is done), or for everybody. */
 static bool start_part(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part)
 {
     part->poisoned =
@@ -223,7 +223,8 @@ static bool start_part(struct simpler_hbg_thread *thread, struct simpler_hbg_par
         boot_part(thread, part);
         return false;
     }
-    simpler_hbg_run_tasks(thread, part, 0, part->image->node_count);
+    if (!simpler_hbg_run_tasks(thread, part, 0, part->image->node_count))
+        return false;
     if (part->poisoned || atomic_load_explicit(&part->any_failed, memory_order_relaxed))
         thread->device->parts[0].failed[part->call_node] = 1;
     return true;
@@ -241,8 +242,8 @@ void simpler_hbg_run_unit(struct simpler_hbg_thread *thread, uint32_t unit)
         uint32_t call = (uint32_t)simpler_hbg_words(part->image)[node->first_word];
         if (!start_part(thread, &device->parts[1 + call]))
             return;
-    } else {
-        simpler_hbg_run_tasks(thread, part, first, end);
+    } else if (!simpler_hbg_run_tasks(thread, part, first, end)) {
+        return;
     }
     complete(thread, part, unit);
 }

@@ -17,10 +17,11 @@ sys.exit(not ($1))" || fail "$1"; }
 export SIMPLER_SCHEDULER_TIMEOUT_MS=500
 
 # A hang: the report, whole files, no second case, no finish, exit status 1 and in time.
-for place in 1 2; do
+for case in '1 tensormap_and_ringbuffer' '1 host_build_graph' '2 tensormap_and_ringbuffer'; do
+    read -r place runtime <<<"$case"
     rm -rf o
     start=$(date +%s)
-    timeout 60 "$SIMPLER" run "$scene" --param hang=1 --param place=$place --json \
+    timeout 60 "$SIMPLER" run "$scene" --param hang=1 --param place=$place --runtime $runtime --json \
         --enable-scope-stats --dump-args 2 --out o >out 2>err
     status=$?
     [ $status -eq 1 ] || fail "a hang exits with $status"
@@ -39,9 +40,10 @@ grep -q 'orchestration' out || fail "the orchestration is not named"
 
 # SIGINT while a kernel or the orchestration hangs: it is given 5 s, then the run ends with its files.
 unset SIMPLER_SCHEDULER_TIMEOUT_MS
-for place in 1 2; do
-    rm -rf o
-    "$SIMPLER" run "$scene" --param hang=1 --param place=$place --param slow=1 --json \
+for case in '1 tensormap_and_ringbuffer' '1 host_build_graph' '2 tensormap_and_ringbuffer'; do
+    read -r place runtime <<<"$case"
+    rm -rf o && : >err
+    "$SIMPLER" run "$scene" --param hang=1 --param place=$place --param slow=1 --json --runtime $runtime \
         --enable-scope-stats --dump-args 2 --out o >out 2>err &
     pid=$!
     for _ in $(seq 200); do
@@ -52,7 +54,7 @@ for place in 1 2; do
     kill -INT $pid
     wait $pid
     status=$?
-    [ $status -eq 1 ] || fail "SIGINT at a hang in place $place exits with $status"
+    [ $status -eq 1 ] || fail "SIGINT at a hang in place $place on $runtime exits with $status"
     [ $(($(date +%s) - start)) -le 15 ] || fail "SIGINT at a hang takes too long"
     json "len(c) == 1 and c[0]['status_name'] == 'SIMPLER_ECANCELED' and d['interrupted']"
     manifest=$(find o -name args_dump.json)
@@ -63,20 +65,26 @@ for place in 1 2; do
 done
 
 # SIGUSR1 shows what runs and ends nothing.
-"$SIMPLER" run "$scene" --param slow=1500 --case one >out 2>err &
-pid=$!
-for _ in $(seq 200); do
-    grep -q '^inside' err && break
-    sleep 0.05
+for runtime in tensormap_and_ringbuffer host_build_graph; do
+    : >err
+    "$SIMPLER" run "$scene" --param slow=1500 --case one --runtime $runtime >out 2>err &
+    pid=$!
+    for _ in $(seq 200); do
+        grep -q '^inside' err && break
+        sleep 0.05
+    done
+    kill -USR1 $pid
+    wait $pid || fail "SIGUSR1 ended the run"
+    grep -q 'STALL thread=.*state=RUNNING func_id=5' err ||
+        fail "SIGUSR1 does not show the kernel on $runtime"
+    grep -q 'oldest unfinished: task' err ||
+        fail "SIGUSR1 does not show the oldest task on $runtime"
 done
-kill -USR1 $pid
-wait $pid || fail "SIGUSR1 ended the run"
-grep -q 'STALL thread=.*state=RUNNING func_id=5' err || fail "SIGUSR1 does not show the kernel"
-grep -q 'oldest unfinished: task' err || fail "SIGUSR1 does not show the oldest task"
 
 # A crash dies of its signal and says where.
-crash() { # HOW SIGNAL NAME PLACE TEXT
-    "$SIMPLER" run "$scene" --param crash=$1 --param place=$4 --case one >out 2>err
+crash() { # HOW SIGNAL NAME PLACE TEXT [RUNTIME]
+    "$SIMPLER" run "$scene" --param crash=$1 --param place=$4 --case one \
+        --runtime "${6:-tensormap_and_ringbuffer}" >out 2>err
     status=$?
     [ $status -eq $((128 + $2)) ] || fail "crash $1 exits with $status"
     grep -q "simpler: crash: $3 $5" err || fail "crash $1 in place $4 is not described"
@@ -86,6 +94,8 @@ if [ -z "$(nm "$SIMPLER" 2>/dev/null | grep -m1 -E '__(a|t)san_init')" ]; then
     for how in 1 3; do
         crash $how 11 SIGSEGV 1 'in kernel stuck (func_id 5) of task 0x0000000100000000, submitted at .*run_hang.c:[0-9]*, on '
     done
+    crash 1 11 SIGSEGV 1 'in kernel stuck (func_id 5) of task 0x0000000000000000, submitted at .*run_hang.c:[0-9]*, on device thread' \
+        host_build_graph
     crash 2 6 SIGABRT 1 'in kernel stuck (func_id 5)'
     crash 4 7 SIGBUS 1 'in kernel stuck (func_id 5)'
     crash 1 11 SIGSEGV 2 'in the orchestration or the runtime, on orchestrator thread'

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ctest: TIMEOUT 300
+ * runtimes: all
  * Runs that do not end by themselves: each ends within its budget, says what it
  * hung on, and leaves a device that is busy exactly as long as a thread is inside.
  */
@@ -46,6 +47,13 @@ static void must_say(const char *text)
 {
     if (strstr(result.message, text) == NULL)
         fail_msg("'%s' is not in:\n%s", text, result.message);
+}
+
+/* There the orchestration is the caller's own code, and every task is of ring 0. */
+static bool on_hbg(void)
+{
+    const char *runtime = getenv("SIMPLER_TEST_RUNTIME");
+    return runtime != NULL && strcmp(runtime, "host_build_graph") == 0;
 }
 
 static void call_orch(struct simpler_orch *orch, const struct simpler_orch_args *args);
@@ -159,6 +167,9 @@ static void run_spinner(uint32_t threads, uint32_t exec)
 {
     static struct spinner s;
     struct simpler_call_config config = kit_config(threads);
+    /* The scope's ring. */
+    const char *id = on_hbg() ? "0x0000000000000000" : "0x0000000100000000";
+    char words[128];
 
     memset(&s, 0, sizeof(s));
     config.exec = exec;
@@ -169,22 +180,27 @@ static void run_spinner(uint32_t threads, uint32_t exec)
     assert_int_equal(atomic_load(&s.inside), 1);
     assert_in_range(took_ms, BUDGET_MS, 10 * BUDGET_MS);
     must_say("orch_error_code=0 sched_error_code=100 runtime_status=-100");
-    must_say("is still inside kernel kit_aiv (func_id 193) of task 0x0000000100000000");
+    (void)snprintf(words, sizeof(words), "is still inside kernel kit_aiv (func_id 193) of task %s",
+                   id);
+    must_say(words);
     must_say("submitted at ");
     must_say("test_hangs.c:");
     assert_true(was_logged("[STALL thread=", "state=RUNNING"));
     assert_true(was_logged("[SHUTDOWN_SNAPSHOT trigger_thread=", "sub_class=S1:running-stalled"));
-    if (config.aicpu_thread_num == 1) {
+    if (config.aicpu_thread_num == 1 && !on_hbg()) {
         /* It runs while it is submitted: the others do not exist yet.  (A chip has two threads.) */
         must_say("1 of 1 tasks are not done: 1 running, 0 ready, 0 waiting");
         must_say("the oldest unfinished: kernel kit_aiv (func_id 193) of task 0x0000000100000000");
         must_say("it runs on the orchestrator thread");
     } else {
         must_say("6 of 6 tasks are not done: 1 running, 0 ready, 5 waiting");
-        must_say("the oldest unfinished: task 0x0000000100000000, kernel kit_aiv (func_id 193)");
+        (void)snprintf(words, sizeof(words),
+                       "the oldest unfinished: task %s, kernel kit_aiv (func_id 193)", id);
+        must_say(words);
         must_say("in a scope of depth 1 that has ended; it runs on ");
         assert_true(was_logged("[STALL thread=", "state=WAIT"));
-        assert_true(was_logged("stuck_task_id=0x0000000100000000", "completed=0/6 running=1"));
+        (void)snprintf(words, sizeof(words), "stuck_task_id=%s", id);
+        assert_true(was_logged(words, "completed=0/6 running=1"));
     }
 
     /* Busy while the kernel is inside; nothing else may run meanwhile. */
@@ -262,6 +278,8 @@ static void an_orchestration_that_never_returns(void **state)
 {
     (void)state;
     static struct never n;
+    if (on_hbg())
+        skip();
     for (int i = 0; i < 3; i++) {
         struct simpler_call_config config = kit_config(i == 2 ? 1 : 3);
         memset(&n, 0, sizeof(n));
@@ -286,6 +304,8 @@ static void a_deadline_ends_an_orchestration_that_never_calls(void **state)
     (void)state;
     static struct never n;
     struct simpler_call_config config = kit_config(2);
+    if (on_hbg())
+        skip();
     memset(&n, 0, sizeof(n));
     config.deadline_ns = 50000000;
     int rc = hang_run(never_return, &n, &config);
@@ -416,10 +436,12 @@ static void a_stuck_kernel_leaves_whole_files(void **state)
         assert_non_null(manifest);
         assert_int_equal(count_of(manifest, "\"stage\": \"after_completion\""), 2);
         /* The stuck task's output holds 42 already. */
-        const char *after = strstr(manifest, "\"task_id\": \"0x0000000100000001\"");
+        const char *entry = on_hbg() ? "\"task_id\": \"0x0000000000000001\""
+                                     : "\"task_id\": \"0x0000000100000001\"";
+        const char *after = strstr(manifest, entry);
         while (after != NULL && strstr(after, "after_completion") != NULL &&
                strstr(after, "after_completion") > strchr(after, '\n'))
-            after = strstr(after + 1, "\"task_id\": \"0x0000000100000001\"");
+            after = strstr(after + 1, entry);
         assert_non_null(after);
         const char *offset = strstr(after, "\"bin_offset\": ");
         assert_non_null(offset);
@@ -430,7 +452,9 @@ static void a_stuck_kernel_leaves_whole_files(void **state)
         assert_int_equal(value, 42);
         const char *scope = read_file("scope_stats/scope_stats.jsonl");
         assert_non_null(scope);
-        assert_non_null(strstr(scope, "{\"fatal\": true, \"dropped\": 0"));
+        /* There the file is metadata alone, written before the run. */
+        assert_non_null(
+            strstr(scope, on_hbg() ? "\"dropped\": 0" : "{\"fatal\": true, \"dropped\": 0"));
         atomic_store(&s.let_go, 1);
         assert_int_equal(simpler_worker_quiesce(kit.worker, 10000000000u), 0);
         /* What came back late wrote nothing into the next run's files. */
@@ -498,6 +522,8 @@ static void an_orchestration_that_never_returns_is_unproved(void **state)
 {
     (void)state;
     static struct never n;
+    if (on_hbg())
+        skip();
     for (int with = 1; with >= 0; with--) {
         struct simpler_call_config config = with_diagnostics(2);
         memset(&n, 0, sizeof(n));
@@ -584,6 +610,9 @@ static void a_lost_edge_is_named(void **state)
 static void a_cycle_is_named(void **state)
 {
     (void)state;
+    /* There a task depends on earlier ones alone. */
+    if (on_hbg())
+        skip();
     run_with_seam(SIMPLER_TESTPOINT_MAKE_CYCLE);
     must_say("a cycle of dependencies: task 0x");
     must_say("; which waits for task 0x");

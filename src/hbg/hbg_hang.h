@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMPLER_HBG_HBG_HANG_H
+#define SIMPLER_HBG_HBG_HANG_H
+
+/*
+ * A run that does not end by itself.  Its caller waits for the end and so owns the
+ * no-progress clock: there is no thread for it.
+ */
+#include "hbg/hbg_engine.h"
+
+/* Before any thread is started. */
+void simpler_hbg_hang_init(struct simpler_hbg_device *device);
+
+/* Threads of the device, then core threads; both may be asked for those not started. */
+uint32_t simpler_hbg_hang_threads(const struct simpler_hbg_device *device);
+struct simpler_hbg_thread *simpler_hbg_hang_thread(const struct simpler_hbg_device *device,
+                                                   uint32_t i);
+
+/* Every thread is told to leave; wakes all. */
+void simpler_hbg_ask_out(struct simpler_hbg_device *device);
+
+/* What the caller has seen of a run. */
+struct simpler_hbg_look {
+    uint64_t progress;
+    uint64_t since_ns; /* the last progress */
+    uint64_t still_ns; /* since then no thread is in the run and no unit is ready; 0: not so */
+};
+
+/* How long the caller may wait until it looks (again). */
+uint64_t simpler_hbg_look_ns(const struct simpler_hbg_device *device);
+/* Looks; true: the run hangs, for *idle_ns. */
+bool simpler_hbg_look(struct simpler_hbg_device *device, struct simpler_hbg_look *look,
+                      uint64_t *idle_ns);
+
+/* Takes the run away from its threads; writes device->busy and what the log and @stall say. */
+struct simpler_stall;
+void simpler_hbg_end_hung(struct simpler_hbg_device *device, uint64_t idle_ns,
+                          struct simpler_stall *stall);
+
+/* The line of a crash: what @thread, the caller, is inside of; a stack for leave. */
+void *simpler_hbg_crash_enter(struct simpler_hbg_thread *thread);
+void simpler_hbg_crash_leave(void *stack);
+
+#endif
