@@ -330,8 +330,8 @@ static void bind(struct simpler_hbg_orch *orch, const struct simpler_task_args *
             .is_bound = 1,
         };
     }
-    memcpy(&orch->call_scalars[orch->call_scalar_count], args->scalar,
-           args->scalar_count * sizeof(args->scalar[0]));
+    for (uint32_t i = 0; i < args->scalar_count; i++)
+        orch->call_scalars[orch->call_scalar_count + i] = args->scalar[i];
     orch->call_base_count += 1 + args->tensor_count;
     orch->call_scalar_count += args->scalar_count;
 }
