@@ -69,10 +69,18 @@ struct simpler_worker_config {
      * and the file says so.
      */
     uint32_t collect_across_runs;
+    /**
+     * 1: diagnostic memory is a file on tmpfs (/dev/shm), which outlives the process: after
+     * a crash or SIGKILL `simpler recover` finds every record that was made.  The memory is
+     * claimed whole when it is first used, for an args dump an arena (see dump) a thread.
+     * Where it does not fit it is anonymous, with a warning; crash_safe of a result tells.
+     * The file goes with the worker.  Not with collect_across_runs.
+     */
+    uint32_t crash_safe;
 };
-#define SIMPLER_WORKER_CONFIG_INIT  \
-    {                               \
-        NULL, 0, {0, 0, 0, 0}, 0, 0 \
+#define SIMPLER_WORKER_CONFIG_INIT     \
+    {                                  \
+        NULL, 0, {0, 0, 0, 0}, 0, 0, 0 \
     }
 
 /** High-water marks of one ring. */
@@ -157,7 +165,7 @@ struct simpler_run_result {
     int status; /**< 0, minus a device code, or SIMPLER_E* */
     int orch_error_code;
     int sched_error_code;
-    int reserved;
+    int crash_safe; /**< 1: a crash would have lost nothing of its diagnostics */
     struct simpler_run_stats stats;
     char message[2048]; /**< lines for machine, human and remedy, newline-separated */
     struct simpler_scope_stats_result scope_stats;
@@ -172,7 +180,7 @@ struct simpler_run_result {
  * @param out     the worker, owned by the caller until simpler_worker_close; NULL on failure
  * @retval SIMPLER_EINVAL   out is NULL, the device id is none of the platform's, sizes of
  *                          the dump that make an arena of more than 2^44 bytes, no such
- *                          level, collect_across_runs at level 2
+ *                          level, collect_across_runs at level 2 or with crash_safe
  * @retval SIMPLER_ENOENT   no such platform (the log lists the names)
  * @retval SIMPLER_ENOSYS   a platform that this host does not have; level 4
  * @retval SIMPLER_ENOMEM   out of memory

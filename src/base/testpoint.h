@@ -19,6 +19,7 @@
     X(ALLOC)                     \
     X(THREAD_START)              \
     X(MAP_MEMORY)                \
+    X(REGION_CLAIM)              \
     X(PARK_BEFORE_RECHECK)       \
     X(PARK_BEFORE_WAIT)          \
     X(WAKE_BEFORE_CHECK)         \
@@ -62,7 +63,8 @@
     X(DUMP_LOSE_METADATA)        \
     X(DUMP_SPOIL_METADATA)       \
     X(DUMP_CLEAR_HANDSHAKE)      \
-    X(DUMP_BARRIER)
+    X(DUMP_BARRIER)              \
+    X(RECOVER_STEP)
 
 enum simpler_testpoint {
 #define X(NAME) SIMPLER_TESTPOINT_##NAME,

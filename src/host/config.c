@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/logger.h"
 #include "base/text.h"
@@ -295,6 +296,15 @@ int simpler_config_resolve(const struct simpler_platform *platform,
         c.progress_interval_ns = PROGRESS_INTERVAL_NS;
     *out = c;
     return 0;
+}
+
+const char *simpler_config_region_directory(void)
+{
+    static const char usual[] = "/dev/shm";
+    const char *own = getenv("XDG_RUNTIME_DIR");
+    bool has_own = own != NULL && own[0] == '/';
+
+    return access(usual, W_OK | X_OK) == 0 || !has_own ? usual : own;
 }
 
 static uint64_t read_timeout(const char *name, uint64_t unit_ns, uint64_t default_ns, bool warn)

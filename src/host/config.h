@@ -48,6 +48,10 @@ int simpler_config_parse(const struct simpler_config_size *size, const char *tex
 /* Sizes that the environment sets, else 0; if wished one warning for each bad variable. */
 void simpler_config_read_environment(struct simpler_runtime_env *out, bool warn);
 
+/* Where files of diagnostic memory go: /dev/shm, or where that is not to be had
+ * $XDG_RUNTIME_DIR. */
+const char *simpler_config_region_directory(void);
+
 /* The three budgets of a run that makes no progress, each detected by who stands behind it. */
 struct simpler_config_timeouts {
     uint64_t scheduler_ns;   /* the device declares the hang: 20 s */

@@ -7,23 +7,31 @@
 #include "base/logger.h"
 #include "collect/args_dump/args_dump_collector.h"
 #include "collect/scope_stats/scope_stats_collector.h"
+#include "host/live_file.h"
 #include "host/runtimes.h"
 
 int simpler_diagnostics_init(struct simpler_diagnostics *diagnostics,
                              const struct simpler_worker_config *config)
 {
     diagnostics->dump = config->dump;
+    diagnostics->safety.wanted = config->crash_safe != 0;
     diagnostics->across_runs = config->collect_across_runs != 0;
     return diagnostics->across_runs ? simpler_exports_init(&diagnostics->exports) : 0;
+}
+
+static void close_collectors(struct simpler_diagnostics *diagnostics)
+{
+    simpler_scope_stats_collector_close(diagnostics->scope_stats);
+    diagnostics->scope_stats = NULL;
+    simpler_args_dump_collector_close(diagnostics->args_dump);
+    diagnostics->args_dump = NULL;
+    simpler_crash_safety_fini(&diagnostics->safety);
 }
 
 void simpler_diagnostics_fini(struct simpler_diagnostics *diagnostics)
 {
     simpler_exports_fini(&diagnostics->exports);
-    simpler_scope_stats_collector_close(diagnostics->scope_stats);
-    diagnostics->scope_stats = NULL;
-    simpler_args_dump_collector_close(diagnostics->args_dump);
-    diagnostics->args_dump = NULL;
+    close_collectors(diagnostics);
 }
 
 int simpler_diagnostics_flush(struct simpler_diagnostics *diagnostics, uint64_t timeout_ns)
@@ -90,14 +98,30 @@ int simpler_diagnostics_claim(struct simpler_diagnostics *diagnostics,
 
 /* ---- before a run ---- */
 
+static int open_scope_stats(struct simpler_diagnostics *diagnostics)
+{
+    struct scope_stats_collector_config config = {
+        .transport = diagnostics->transport,
+        .backing = simpler_crash_safety_ensure(&diagnostics->safety),
+    };
+    int rc = simpler_scope_stats_collector_open(&config, &diagnostics->scope_stats);
+
+    if (rc == SIMPLER_ENOMEM && config.backing != NULL) {
+        simpler_crash_safety_refuse(&diagnostics->safety, "scope stats");
+        config.backing = NULL;
+        rc = simpler_scope_stats_collector_open(&config, &diagnostics->scope_stats);
+    }
+    diagnostics->scope_stats_backed = config.backing != NULL;
+    return rc;
+}
+
 static int admit_scope_stats(struct simpler_diagnostics *diagnostics, const char *output_prefix,
                              const struct simpler_export *claimed, struct simpler_device_run *run)
 {
-    struct scope_stats_collector_config config = {.transport = diagnostics->transport};
     struct scope_stats_capacities capacities = capacities_of(run);
 
     if (diagnostics->scope_stats == NULL) {
-        int rc = simpler_scope_stats_collector_open(&config, &diagnostics->scope_stats);
+        int rc = open_scope_stats(diagnostics);
         if (rc != 0)
             return rc;
     }
@@ -168,6 +192,8 @@ static int ensure_args_dump(struct simpler_diagnostics *diagnostics, uint32_t la
         .budget = &diagnostics->exports.dump_budget,
     };
 
+    int rc;
+
     if (lanes > SIMPLER_DIAGNOSTICS_LANES)
         return SIMPLER_EOVERFLOW;
     if (diagnostics->args_dump != NULL &&
@@ -175,7 +201,15 @@ static int ensure_args_dump(struct simpler_diagnostics *diagnostics, uint32_t la
         return 0;
     simpler_args_dump_collector_close(diagnostics->args_dump);
     diagnostics->args_dump = NULL;
-    return simpler_args_dump_collector_open(&config, &diagnostics->args_dump);
+    config.backing = simpler_crash_safety_ensure(&diagnostics->safety);
+    rc = simpler_args_dump_collector_open(&config, &diagnostics->args_dump);
+    if (rc == SIMPLER_ENOMEM && config.backing != NULL) {
+        simpler_crash_safety_refuse(&diagnostics->safety, "the args dump");
+        config.backing = NULL;
+        rc = simpler_args_dump_collector_open(&config, &diagnostics->args_dump);
+    }
+    diagnostics->args_dump_backed = config.backing != NULL;
+    return rc;
 }
 
 static int admit_args_dump(struct simpler_diagnostics *diagnostics, const char *output_prefix,
@@ -211,16 +245,42 @@ static void try_args_dump(struct simpler_diagnostics *diagnostics, const char *o
     run->enable_profiling_flag &= ~SIMPLER_PROFILING_DUMP_ARGS;
 }
 
+/* Every diagnostic of the run is ready; the device has not begun. */
+static void begin_crash_safety(struct simpler_diagnostics *diagnostics, const char *output_prefix,
+                               const struct simpler_device_run *run,
+                               struct simpler_run_result *result)
+{
+    bool stats = (run->enable_profiling_flag & SIMPLER_PROFILING_SCOPE_STATS) != 0;
+    bool dump = (run->enable_profiling_flag & SIMPLER_PROFILING_DUMP_ARGS) != 0;
+    bool any =
+        (stats && diagnostics->scope_stats_backed) || (dump && diagnostics->args_dump_backed);
+    bool all =
+        (!stats || diagnostics->scope_stats_backed) && (!dump || diagnostics->args_dump_backed);
+    struct simpler_live live = {
+        .run_epoch = run->run_epoch,
+        .scope_stats = stats,
+        .args_dump = dump ? run->dump_args_level : 0,
+    };
+
+    if (any && simpler_crash_safety_begin(&diagnostics->safety, output_prefix, &live))
+        result->crash_safe = all;
+}
+
 int simpler_diagnostics_admit(struct simpler_diagnostics *diagnostics, const char *output_prefix,
                               const struct simpler_export *claimed, struct simpler_device_run *run,
                               struct simpler_run_result *result)
 {
     int rc = 0;
 
+    /* A run before has left a thread inside, which has come back: the file is gone. */
+    if (diagnostics->safety.unlinked)
+        close_collectors(diagnostics);
     if ((run->enable_profiling_flag & SIMPLER_PROFILING_SCOPE_STATS) != 0)
         rc = try_scope_stats(diagnostics, output_prefix, claimed, run, result);
     if (rc == 0 && (run->enable_profiling_flag & SIMPLER_PROFILING_DUMP_ARGS) != 0)
         try_args_dump(diagnostics, output_prefix, claimed, run, result);
+    if (rc == 0)
+        begin_crash_safety(diagnostics, output_prefix, run, result);
     return rc;
 }
 
@@ -305,6 +365,23 @@ static void settle_args_dump(struct simpler_diagnostics *diagnostics,
         diagnostics->args_dump = NULL;
 }
 
+/* The files are as complete as they get; a thread that may not come back keeps its memory, and
+ * the program may leave without closing the worker. */
+static void end_crash_safety(struct simpler_diagnostics *diagnostics,
+                             const struct simpler_device_run *run,
+                             const enum simpler_device_lane_end *ends)
+{
+    uint32_t lanes = simpler_device_lanes(run);
+
+    simpler_crash_safety_end(&diagnostics->safety);
+    for (uint32_t l = 0; l < lanes && l < SIMPLER_DIAGNOSTICS_LANES; l++) {
+        if (ends[l] != SIMPLER_DEVICE_LANE_COMPLETE) {
+            simpler_crash_safety_abandon(&diagnostics->safety);
+            return;
+        }
+    }
+}
+
 void simpler_diagnostics_settle(struct simpler_diagnostics *diagnostics,
                                 const struct simpler_device_run *run,
                                 const enum simpler_device_lane_end *ends,
@@ -315,6 +392,7 @@ void simpler_diagnostics_settle(struct simpler_diagnostics *diagnostics,
                            run->run_epoch, claimed, &result->scope_stats);
     if ((run->enable_profiling_flag & SIMPLER_PROFILING_DUMP_ARGS) != 0)
         settle_args_dump(diagnostics, ends, run->run_epoch, claimed, &result->args_dump);
+    end_crash_safety(diagnostics, run, ends);
     simpler_exports_hand_over(claimed);
 }
 

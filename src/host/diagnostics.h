@@ -11,6 +11,7 @@
  *
  * Threads: the one whose turn it is, but where it says otherwise.
  */
+#include "host/crash_safety.h"
 #include "host/exports.h"
 #include "simpler/worker.h"
 #include "task/runtime.h"
@@ -23,6 +24,8 @@ struct simpler_diagnostics {
     struct simpler_args_dump_collector *args_dump;     /* likewise; remade for more threads */
     struct simpler_dump_config dump;                   /* its sizes, from the worker's config */
     const struct simpler_transport_ops *transport;     /* the platform's */
+    struct simpler_crash_safety safety;                /* what is behind their memory */
+    bool scope_stats_backed, args_dump_backed;         /* that it is */
     bool across_runs;                                  /* from the worker's config */
     struct simpler_exports exports;                    /* with it */
     /* The run whose end is not proved, by collector, 0 none: written by the thread whose turn

@@ -64,6 +64,15 @@ static int check_level(const struct simpler_worker_config *config)
                       config->collect_across_runs);
         return SIMPLER_EINVAL;
     }
+    if (config->crash_safe > 1) {
+        SIMPLER_ERROR("open: crash_safe is %" PRIu32 "; legal is 0 or 1", config->crash_safe);
+        return SIMPLER_EINVAL;
+    }
+    if (config->crash_safe != 0 && config->collect_across_runs != 0) {
+        SIMPLER_ERROR("open: crash_safe and collect_across_runs exclude each other: what waits to "
+                      "be written in the background is in the process's own memory");
+        return SIMPLER_EINVAL;
+    }
     if (config->collect_across_runs != 0 && level != 3) {
         SIMPLER_ERROR("open: collect_across_runs needs a worker of level 3; this one has level 2");
         return SIMPLER_EINVAL;

@@ -23,20 +23,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct simpler_region_backing;
+
+/* What a region is to be, and for whom; the last four are for who reads a backing afterwards
+ * (wire/region_wire.h). */
+struct simpler_region_request {
+    size_t bytes;
+    struct simpler_region_backing *backing; /* NULL: anonymous memory */
+    uint32_t role;                          /* enum simpler_region_role */
+    uint32_t client;                        /* the collector's magic */
+    uint32_t index;                         /* kind of a pool, lane of an arena */
+    size_t stride;                          /* of a pool's buffers */
+};
+
 /* One allocation.  host: where host code reads and writes; device: what producers get
  * (wire/device_address.h), never followed by the host. */
 struct simpler_region {
     uint8_t *host;
     uint64_t device;
     size_t bytes;
-    void *cookie; /* the transport's own */
+    void *cookie;                           /* the transport's own */
+    struct simpler_region_backing *backing; /* of the device's side; NULL: anonymous */
 };
 
 struct simpler_transport_ops {
     const char *name;
     bool has_doorbell; /* a producer can wake the host; else the drain polls with back-off */
-    /* Zeroed on both sides, 64-byte aligned.  SIMPLER_ENOMEM. */
-    int (*alloc)(size_t bytes, struct simpler_region *out);
+    /* Zeroed on both sides, 64-byte aligned.  SIMPLER_ENOMEM, also when the backing is full. */
+    int (*alloc)(const struct simpler_region_request *request, struct simpler_region *out);
     void (*free)(struct simpler_region *region);
     /* Device to host, host to device; offset and bytes are multiples of 8. */
     int (*fetch)(const struct simpler_region *region, size_t offset, size_t bytes);

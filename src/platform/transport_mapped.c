@@ -4,23 +4,25 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "platform/region_backing.h"
 #include "simpler/status.h"
 
-static int map(size_t bytes, struct simpler_region *out)
+static int map(const struct simpler_region_request *request, struct simpler_region *out)
 {
-    void *memory = simpler_memory_map(bytes);
+    void *memory = simpler_region_backing_map(request, 0);
 
     if (memory == NULL)
         return SIMPLER_ENOMEM;
-    *out = (struct simpler_region){
-        .host = memory, .device = (uint64_t)(uintptr_t)memory, .bytes = bytes};
+    *out = (struct simpler_region){.host = memory,
+                                   .device = (uint64_t)(uintptr_t)memory,
+                                   .bytes = request->bytes,
+                                   .backing = request->backing};
     return 0;
 }
 
 static void unmap(struct simpler_region *region)
 {
-    simpler_memory_unmap(region->host, region->bytes);
+    simpler_region_backing_unmap(region->backing, region->host, region->bytes);
     memset(region, 0, sizeof(*region));
 }
 

@@ -2,7 +2,8 @@
 /*
  * Host and device have memory of their own: a region is two mappings of equal
  * size, and the device's addresses are biased.  Both are touched page by page, so
- * that an arena's shadow costs what was copied from it.
+ * that an arena's shadow costs what was copied from it.  A backing holds the device's
+ * side, which is where producers write.
  *
  * The host and the device are threads of one process, so copies go word by word:
  * acquire loads and release stores give the index that a word may be the order
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "platform/region_backing.h"
 #include "simpler/status.h"
 #include "wire/device_address.h"
 
@@ -21,10 +23,11 @@
 /* A word of a region, whatever its fields are. */
 typedef uint64_t __attribute__((may_alias)) word;
 
-static int make_pair(size_t bytes, struct simpler_region *out)
+static int make_pair(const struct simpler_region_request *request, struct simpler_region *out)
 {
+    size_t bytes = request->bytes;
     void *host = simpler_memory_map(bytes);
-    void *device = host != NULL ? simpler_memory_map(bytes) : NULL;
+    void *device = host != NULL ? simpler_region_backing_map(request, SIMPLER_DEVICE_BIAS) : NULL;
 
     if (device == NULL) {
         simpler_memory_unmap(host, bytes);
@@ -35,13 +38,14 @@ static int make_pair(size_t bytes, struct simpler_region *out)
         .device = (uint64_t)(uintptr_t)device | SIMPLER_DEVICE_BIAS,
         .bytes = bytes,
         .cookie = device,
+        .backing = request->backing,
     };
     return 0;
 }
 
 static void free_pair(struct simpler_region *region)
 {
-    simpler_memory_unmap(region->cookie, region->bytes);
+    simpler_region_backing_unmap(region->backing, region->cookie, region->bytes);
     simpler_memory_unmap(region->host, region->bytes);
     memset(region, 0, sizeof(*region));
 }

@@ -4,11 +4,15 @@
 
 #include "base/alloc.h"
 #include "simpler/status.h"
+#include "wire/region_wire.h"
 
 void simpler_buffer_pool_init(struct simpler_buffer_pool *pool,
-                              const struct simpler_transport_ops *transport)
+                              const struct simpler_transport_ops *transport,
+                              struct simpler_region_backing *backing, uint32_t client)
 {
     pool->transport = transport;
+    pool->backing = backing;
+    pool->client = client;
     atomic_store_explicit(&pool->blocks, NULL, memory_order_relaxed);
 }
 
@@ -52,7 +56,15 @@ static int flush_headers(struct simpler_buffer_pool *pool, const struct simpler_
 static int fill(struct simpler_buffer_pool *pool, struct simpler_pool_block *block,
                 const struct simpler_prof_kind *shape)
 {
-    int rc = pool->transport->alloc(block->stride * block->count, &block->region);
+    struct simpler_region_request request = {
+        .bytes = block->stride * block->count,
+        .backing = pool->backing,
+        .role = SIMPLER_REGION_POOL,
+        .client = pool->client,
+        .index = block->kind,
+        .stride = block->stride,
+    };
+    int rc = pool->transport->alloc(&request, &block->region);
 
     if (rc != 0)
         return rc;

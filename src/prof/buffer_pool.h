@@ -42,12 +42,15 @@ struct simpler_pool_block {
 
 struct simpler_buffer_pool {
     const struct simpler_transport_ops *transport;
+    struct simpler_region_backing *backing;    /* of the blocks; NULL: anonymous */
+    uint32_t client;                           /* whose they are */
     struct simpler_pool_block *_Atomic blocks; /* newest first */
     uint32_t total[SIMPLER_PROF_MAX_KINDS];    /* of the thread that adds */
 };
 
 void simpler_buffer_pool_init(struct simpler_buffer_pool *pool,
-                              const struct simpler_transport_ops *transport);
+                              const struct simpler_transport_ops *transport,
+                              struct simpler_region_backing *backing, uint32_t client);
 /* @free_device false: a producer may still write; the device's memory is left alone. */
 void simpler_buffer_pool_fini(struct simpler_buffer_pool *pool, bool free_device);
 

@@ -71,6 +71,9 @@ static void hold(struct simpler_producer *producer, struct simpler_prof_buffer *
 static void stamp(const struct simpler_producer *producer, struct simpler_prof_buffer *buffer)
 {
     atomic_store_explicit(&buffer->count, 0, memory_order_relaxed);
+    /* A process that is killed here leaves no old count beside a new stamp. */
+    atomic_signal_fence(memory_order_seq_cst);
+    buffer->lane = producer->lane_index;
     buffer->run_epoch = producer->run_epoch;
     buffer->local_seq = atomic_load_explicit(&producer->state->current_seq, memory_order_relaxed);
 }

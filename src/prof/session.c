@@ -184,7 +184,8 @@ int simpler_prof_session_open(const struct simpler_prof_session_config *config,
     session->may_free = true;
     simpler_event_setup();
     simpler_event_init(&session->replenish_event);
-    simpler_buffer_pool_init(&session->pool, session->transport);
+    simpler_buffer_pool_init(&session->pool, session->transport, config->backing,
+                             config->client->magic);
     int rc = set_up(session);
     if (rc != 0)
         simpler_prof_session_close(session);

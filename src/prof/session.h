@@ -24,6 +24,7 @@ struct simpler_prof_session_config {
     const struct simpler_prof_client *client;
     void *self; /* handed to the client's functions */
     const struct simpler_transport_ops *transport;
+    struct simpler_region_backing *backing; /* of its regions; NULL: anonymous */
     uint32_t lane_count;
     uint32_t ready_depth; /* a power of two */
     struct simpler_prof_kind kind[SIMPLER_PROF_MAX_KINDS];

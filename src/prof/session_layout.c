@@ -6,6 +6,7 @@
 #include "base/compiler.h"
 #include "prof/session_state.h"
 #include "simpler/status.h"
+#include "wire/region_wire.h"
 
 #define LINE(bytes) \
     (((size_t)(bytes) + SIMPLER_CACHE_LINE - 1) / SIMPLER_CACHE_LINE * SIMPLER_CACHE_LINE)
@@ -55,7 +56,13 @@ static int make_region(struct simpler_prof_session *session)
         .shard_count = session->shard_count,
         .has_events = session->transport->has_doorbell,
     };
-    int rc = session->transport->alloc(place(session, &header), &session->region);
+    struct simpler_region_request request = {
+        .bytes = place(session, &header),
+        .backing = session->config.backing,
+        .role = SIMPLER_REGION_SESSION,
+        .client = session->client->magic,
+    };
+    int rc = session->transport->alloc(&request, &session->region);
 
     if (rc != 0)
         return rc;

@@ -98,13 +98,18 @@ struct simpler_prof_state {
     _Atomic uint32_t flushed_epoch; /* release: "the last flush of this run is done" (R3) */
 };
 
-/* Header of a buffer; records follow.  count is stored with release after each record (R4). */
+/*
+ * Header of a buffer; records follow.  count is stored with release after each record (R4).
+ * While it is not 0 the stamps and the records below it are whole, wherever the producer
+ * is: count goes to 0 before a stamp changes.
+ */
 struct simpler_prof_buffer {
     _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t count;
     uint32_t run_epoch;
     uint32_t local_seq; /* rotation counter when it was taken */
     uint32_t capacity;  /* records */
-    uint8_t reserved[48];
+    uint32_t lane;      /* whose records they are, for who reads them after a crash */
+    uint8_t reserved[44];
 };
 
 struct simpler_prof_kind {

@@ -550,9 +550,14 @@ static void level_2_refuses_it(void **state)
     assert_int_equal(simpler_worker_open(&config, &worker), SIMPLER_ENOSYS);
     config.level = 5;
     assert_int_equal(simpler_worker_open(&config, &worker), SIMPLER_EINVAL);
-    assert_null(worker);
     config.level = 3;
+    config.crash_safe = 1; /* what waits for the writer is in the process's own memory */
+    assert_int_equal(simpler_worker_open(&config, &worker), SIMPLER_EINVAL);
     config.collect_across_runs = 0;
+    config.crash_safe = 2;
+    assert_int_equal(simpler_worker_open(&config, &worker), SIMPLER_EINVAL);
+    assert_null(worker);
+    config.crash_safe = 0;
     assert_int_equal(simpler_worker_open(&config, &worker), 0);
     assert_int_equal(simpler_worker_flush_diagnostics(worker, UINT64_MAX), 0);
     assert_int_equal(simpler_worker_close(worker), 0);

@@ -15,7 +15,7 @@ static bool count_down(void *user, enum simpler_testpoint point)
 {
     (void)user;
     if (point != SIMPLER_TESTPOINT_ALLOC && point != SIMPLER_TESTPOINT_MAP_MEMORY &&
-        point != SIMPLER_TESTPOINT_THREAD_START)
+        point != SIMPLER_TESTPOINT_REGION_CLAIM && point != SIMPLER_TESTPOINT_THREAD_START)
         return false;
     if (atomic_fetch_sub_explicit(&steps_left, 1, memory_order_relaxed) != 0)
         return false;

@@ -25,9 +25,9 @@ void transport_counting_reset(void)
     atomic_store(&viewed, 0);
 }
 
-static int make(size_t bytes, struct simpler_region *out)
+static int make(const struct simpler_region_request *request, struct simpler_region *out)
 {
-    return simpler_transport_shadow.alloc(bytes, out);
+    return simpler_transport_shadow.alloc(request, out);
 }
 
 static void unmake(struct simpler_region *region)

@@ -59,12 +59,12 @@ static void breach(const char *what, size_t offset, size_t bytes)
 
 /* ---- regions ---- */
 
-static int rough_alloc(size_t bytes, struct simpler_region *out)
+static int rough_alloc(const struct simpler_region_request *request, struct simpler_region *out)
 {
     struct pair *pair = calloc(1, sizeof(*pair));
-    int rc = pair != NULL ? simpler_transport_shadow.alloc(bytes, &pair->shadow) : SIMPLER_ENOMEM;
+    int rc = pair != NULL ? simpler_transport_shadow.alloc(request, &pair->shadow) : SIMPLER_ENOMEM;
 
-    if (rc == 0 && (pair->known = calloc(bytes / WORD + 1, WORD)) == NULL) {
+    if (rc == 0 && (pair->known = calloc(request->bytes / WORD + 1, WORD)) == NULL) {
         simpler_transport_shadow.free(&pair->shadow);
         rc = SIMPLER_ENOMEM;
     }

@@ -128,6 +128,39 @@ static void every_record_once_in_order(void **state)
     assert_int_equal(rmdir(directory), 0); /* the spool is gone */
 }
 
+/* A spool that is kept is after a visit what it was before, however many runs were sorted. */
+static void kept_spool_stays(void **state)
+{
+    char directory[] = "/tmp/test_args_dump_keep_XXXXXX";
+    static struct args_dump_record before[MOST], after[MOST];
+    struct args_dump_store store;
+    struct kit_random rng = {13};
+
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    int fd = open(directory, O_RDONLY | O_DIRECTORY);
+    for (uint32_t run_records = 200; run_records < 2 * MOST; run_records += 700) {
+        simpler_args_dump_store_init(&store);
+        simpler_args_dump_store_start(&store, fd);
+        store.keep_spool = true;
+        store.run_records = run_records;
+        for (uint32_t i = 0; i < MOST; i++) {
+            append(&store, &rng, i);
+            for (uint32_t shard = 0; shard < 2; shard++)
+                assert_true(simpler_args_dump_store_try_spill(&store, shard));
+        }
+        assert_int_equal(pread(store.spool, before, sizeof(before), 0), sizeof(before));
+        check_visit(&store, MOST);
+        check_visit(&store, MOST);
+        assert_int_equal(pread(store.spool, after, sizeof(after), 0), sizeof(after));
+        assert_memory_equal(before, after, sizeof(before));
+        simpler_args_dump_store_drop_spool(&store);
+        simpler_args_dump_store_fini(&store);
+    }
+    (void)close(fd);
+    assert_int_equal(rmdir(directory), 0); /* the sorted runs are gone as well */
+}
+
 /*
  * A run's records move to a store of their own, to memory or (spooled already, or no budget)
  * to the spool; the next run's do not meet them.
@@ -325,9 +358,9 @@ static void places_beyond_4_gib(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_record_once_in_order), cmocka_unit_test(moved_records_are_whole),
-        cmocka_unit_test(scalars_print_as_values),    cmocka_unit_test(the_longest_entry_fits),
-        cmocka_unit_test(places_beyond_4_gib),
+        cmocka_unit_test(every_record_once_in_order), cmocka_unit_test(kept_spool_stays),
+        cmocka_unit_test(moved_records_are_whole),    cmocka_unit_test(scalars_print_as_values),
+        cmocka_unit_test(the_longest_entry_fits),     cmocka_unit_test(places_beyond_4_gib),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

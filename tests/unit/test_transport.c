@@ -30,7 +30,8 @@ static struct simpler_region make(const struct simpler_transport_ops *transport)
 {
     struct simpler_region region;
 
-    assert_int_equal(transport->alloc(BYTES, &region), 0);
+    assert_int_equal(transport->alloc(&(struct simpler_region_request){.bytes = BYTES}, &region),
+                     0);
     assert_int_equal(region.bytes, BYTES);
     return region;
 }
@@ -136,7 +137,9 @@ static void without_memory_nothing_is_left(void **state)
         struct simpler_region region = {.bytes = 77};
         int left = nth;
         simpler_testpoint_set(fail_second, &left);
-        assert_int_equal(simpler_transport_shadow.alloc(BYTES, &region), SIMPLER_ENOMEM);
+        assert_int_equal(simpler_transport_shadow.alloc(
+                             &(struct simpler_region_request){.bytes = BYTES}, &region),
+                         SIMPLER_ENOMEM);
         simpler_testpoint_set(NULL, NULL);
         assert_int_equal(region.bytes, 77);
     }

@@ -18,11 +18,13 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/directories.h"
 #include "base/logger.h"
 #include "base/memory.h"
 #include "collect/args_dump/args_dump_export.h"
 #include "collect/args_dump/args_dump_store.h"
 #include "collect/args_dump/args_dump_writer.h"
+#include "wire/region_wire.h"
 
 #define DIRECTORY  "/args_dump"
 #define MAX_SHARDS 2u
@@ -32,6 +34,7 @@ struct simpler_args_dump_collector {
     struct simpler_prof_session *session;
     struct simpler_prof_client client;
     const struct simpler_transport_ops *transport;
+    struct simpler_region_backing *backing; /* NULL: a crash may lose records */
     struct args_dump_block *block;
     struct simpler_region *arenas; /* one a lane */
     uint32_t lane_count;
@@ -59,24 +62,6 @@ struct simpler_args_dump_collector {
 };
 
 /* ---- the directory ---- */
-
-/* Makes each directory of the path. */
-static int make_directories(const char *path)
-{
-    char part[ARGS_DUMP_PATH_BYTES];
-    size_t bytes = strlen(path);
-
-    memcpy(part, path, bytes + 1);
-    for (size_t i = 1; i <= bytes; i++) {
-        if (part[i] != '/' && part[i] != '\0')
-            continue;
-        part[i] = '\0';
-        if (mkdir(part, 0777) != 0 && errno != EEXIST)
-            return SIMPLER_EIO;
-        part[i] = path[i];
-    }
-    return 0;
-}
 
 static void note_failure(struct simpler_args_dump_collector *c, const char *what)
 {
@@ -113,7 +98,7 @@ static int open_locked(const char *path)
 static void remove_old(const struct simpler_args_dump_collector *c)
 {
     static const char *const names[] = {ARGS_DUMP_MANIFEST, ARGS_DUMP_MANIFEST ".partial",
-                                        ARGS_DUMP_BIN, ".spool"};
+                                        ARGS_DUMP_BIN, ARGS_DUMP_SPOOL, ARGS_DUMP_SORTED};
     char path[ARGS_DUMP_PATH_BYTES + 32];
 
     for (size_t i = 0; c->path[0] != '\0' && i < sizeof(names) / sizeof(names[0]); i++) {
@@ -131,7 +116,7 @@ static void open_directory(struct simpler_args_dump_collector *c)
         return;
     c->opened = true;
     errno = ENAMETOOLONG;
-    if (c->path[0] == '\0' || make_directories(c->path) != 0 ||
+    if (c->path[0] == '\0' || simpler_directories_make(c->path) != 0 ||
         (c->directory = open_locked(c->path)) < 0) {
         note_failure(c,
                      errno == EBUSY ? "another run writes here" : "the directory cannot be made");
@@ -193,13 +178,10 @@ static const uint8_t *fetch_payload(struct simpler_args_dump_collector *c, uint3
     return simpler_prof_session_view(c->session, &c->arenas[lane], at, r->payload_size);
 }
 
-/* Gives the payloads of a buffer to the writer; places[] are theirs. */
+/* Gives the payloads of a buffer to the writer, under its lock; places[] are theirs. */
 static void put_payloads(struct simpler_args_dump_collector *c, uint32_t lane,
                          const struct args_dump_record *records, uint32_t count, uint64_t *places)
 {
-    bool wake = !atomic_load_explicit(&c->settling, memory_order_relaxed);
-
-    simpler_args_dump_writer_lock(&c->writer);
     for (uint32_t i = 0; i < count; i++) {
         const struct args_dump_record *r = &records[i];
         places[i] = UINT64_MAX;
@@ -211,20 +193,59 @@ static void put_payloads(struct simpler_args_dump_collector *c, uint32_t lane,
         else
             (void)simpler_args_dump_writer_put(&c->writer, lane, at, r->payload_size, &places[i]);
     }
-    simpler_args_dump_writer_unlock(&c->writer, wake);
 }
 
 static void store_records(struct simpler_args_dump_collector *c, uint32_t shard,
-                          const struct args_dump_record *records, uint32_t count,
-                          const uint64_t *places)
+                          const struct simpler_prof_ready_entry *entry,
+                          const struct args_dump_record *records, uint32_t count)
 {
+    const uint64_t *places = c->places[shard];
+
     for (uint32_t i = 0; i < count; i++) {
         struct args_dump_record *r = simpler_args_dump_store_append(&c->store, shard);
         if (r == NULL)
             continue;
         *r = records[i];
         r->payload_offset = r->payload_size != 0 ? places[i] : 0;
+        if (c->backing != NULL)
+            simpler_args_dump_mark(r, entry->lane, entry->buffer_seq, records[i].payload_offset);
     }
+}
+
+/*
+ * The records are in the spool, with their payloads' places in args.bin and in the arena,
+ * before the writer can see a payload, and so before anything of an arena is given back; and
+ * before the buffer is.  Wherever the process is killed each record is in its buffer or in
+ * the spool.
+ */
+static bool put_durably(struct simpler_args_dump_collector *c, uint32_t shard,
+                        const struct simpler_prof_ready_entry *entry,
+                        const struct args_dump_record *records, uint32_t count)
+{
+    put_payloads(c, entry->lane, records, count, c->places[shard]);
+    store_records(c, shard, entry, records, count);
+    return simpler_args_dump_store_try_spill(&c->store, shard);
+}
+
+static void put_buffer(struct simpler_args_dump_collector *c, uint32_t shard,
+                       const struct simpler_prof_ready_entry *entry,
+                       const struct args_dump_record *records, uint32_t count, uint64_t payloads)
+{
+    bool wake = !atomic_load_explicit(&c->settling, memory_order_relaxed);
+    bool spooled = true;
+
+    if (payloads != 0 || c->backing != NULL) {
+        simpler_args_dump_writer_lock(&c->writer);
+        if (c->backing != NULL)
+            spooled = put_durably(c, shard, entry, records, count);
+        else
+            put_payloads(c, entry->lane, records, count, c->places[shard]);
+        simpler_args_dump_writer_unlock(&c->writer, wake && payloads != 0);
+    }
+    if (c->backing == NULL)
+        store_records(c, shard, entry, records, count);
+    else if (!spooled)
+        simpler_args_dump_store_spill(&c->store, shard);
 }
 
 static void collect(void *self, uint32_t shard, const struct simpler_prof_ready_entry *entry,
@@ -237,13 +258,10 @@ static void collect(void *self, uint32_t shard, const struct simpler_prof_ready_
 
     if (count == 0)
         return;
-    if (!ensure_files(c, count, payloads)) {
+    if (ensure_files(c, count, payloads))
+        put_buffer(c, shard, entry, records, count, payloads);
+    else
         simpler_args_dump_writer_give_up(&c->writer, entry->lane, (uint32_t)payloads);
-        return;
-    }
-    if (payloads != 0)
-        put_payloads(c, entry->lane, records, count, c->places[shard]);
-    store_records(c, shard, records, count, c->places[shard]);
 }
 
 static bool give_room(void *self)
@@ -263,7 +281,14 @@ static int map_arenas(struct simpler_args_dump_collector *c, uint64_t bytes)
     if (c->arenas == NULL)
         return SIMPLER_ENOMEM;
     for (uint32_t l = 0; l < c->lane_count; l++) {
-        int rc = c->transport->alloc((size_t)bytes, &c->arenas[l]);
+        struct simpler_region_request request = {
+            .bytes = (size_t)bytes,
+            .backing = c->backing,
+            .role = SIMPLER_REGION_ARENA,
+            .client = ARGS_DUMP_MAGIC,
+            .index = l,
+        };
+        int rc = c->transport->alloc(&request, &c->arenas[l]);
         if (rc != 0)
             return rc;
         c->block->lanes[l].arena_base = c->arenas[l].device;
@@ -298,6 +323,7 @@ static int acquire_all(struct simpler_args_dump_collector *c,
         .client = &c->client,
         .self = c,
         .transport = config->transport,
+        .backing = config->backing,
         .lane_count = config->lanes,
         .ready_depth = config->ready_depth != 0 ? config->ready_depth : ARGS_DUMP_READY_DEPTH,
         .kind = {{sizeof(struct args_dump_record), records}},
@@ -331,6 +357,7 @@ int simpler_args_dump_collector_open(const struct args_dump_collector_config *co
     if (c == NULL)
         return SIMPLER_ENOMEM;
     c->transport = config->transport;
+    c->backing = config->backing;
     c->lane_count = config->lanes;
     c->directory = c->bin = -1;
     simpler_args_dump_store_init(&c->store);
@@ -339,6 +366,10 @@ int simpler_args_dump_collector_open(const struct args_dump_collector_config *co
     c->budget = config->budget;
     if (config->spool_records != 0)
         c->store.piece_records = c->store.run_records = config->spool_records;
+    c->store.keep_spool = c->backing != NULL;
+    /* A buffer finds room in memory, so that it goes to the spool as a whole. */
+    if (c->backing != NULL && c->store.piece_records < config->records_per_buffer)
+        c->store.piece_records = config->records_per_buffer;
     int rc = acquire_all(c, config);
     if (rc != 0) {
         simpler_args_dump_collector_close(c);

@@ -26,6 +26,7 @@ struct simpler_args_dump_collector;
 
 struct args_dump_collector_config {
     const struct simpler_transport_ops *transport;
+    struct simpler_region_backing *backing; /* NULL: anonymous; else a crash loses no record */
     uint32_t lanes;
     uint32_t records_per_buffer; /* 0: ARGS_DUMP_RECORDS */
     uint32_t buffers;            /* a lane; 0: ARGS_DUMP_BUFFERS */

@@ -20,9 +20,14 @@
 #define RECORD_BYTES  sizeof(struct args_dump_record)
 #define PIECE_RECORDS 8192u
 #define RUN_RECORDS   200000u
-#define SPOOL_NAME    ".spool"
 
 /* ---- bytes ---- */
+
+/* Where sorted runs are: in the spool itself, unless it is kept. */
+static int sorted_file(const struct args_dump_store *store)
+{
+    return store->keep_spool ? store->sorted : store->spool;
+}
 
 static int transfer(int fd, void *data, size_t bytes, uint64_t at, bool write)
 {
@@ -43,20 +48,18 @@ static int transfer(int fd, void *data, size_t bytes, uint64_t at, bool write)
     return 0;
 }
 
-static int read_records(const struct args_dump_store *store, struct args_dump_record *to,
-                        uint64_t first, size_t count)
+static int read_records(int fd, struct args_dump_record *to, uint64_t first, size_t count)
 {
-    return transfer(store->spool, to, count * RECORD_BYTES, first * RECORD_BYTES, false);
+    return transfer(fd, to, count * RECORD_BYTES, first * RECORD_BYTES, false);
 }
 
-static int write_records(const struct args_dump_store *store, struct args_dump_record *from,
-                         uint64_t first, size_t count)
+static int write_records(int fd, struct args_dump_record *from, uint64_t first, size_t count)
 {
     if (SIMPLER_FAILPOINT(DUMP_SPOOL_WRITE)) {
         errno = EIO;
         return SIMPLER_EIO;
     }
-    return transfer(store->spool, from, count * RECORD_BYTES, first * RECORD_BYTES, true);
+    return transfer(fd, from, count * RECORD_BYTES, first * RECORD_BYTES, true);
 }
 
 /* ---- life ---- */
@@ -64,17 +67,20 @@ static int write_records(const struct args_dump_store *store, struct args_dump_r
 void simpler_args_dump_store_init(struct args_dump_store *store)
 {
     memset(store, 0, sizeof(*store));
-    store->directory = store->spool = -1;
+    store->directory = store->spool = store->sorted = -1;
     store->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     store->run_records = RUN_RECORDS;
     store->piece_records = PIECE_RECORDS;
+    store->spool_name = ARGS_DUMP_SPOOL;
 }
 
 static void close_spool(struct args_dump_store *store)
 {
     if (store->spool >= 0)
         (void)close(store->spool);
-    store->spool = -1;
+    if (store->sorted >= 0)
+        (void)close(store->sorted);
+    store->spool = store->sorted = -1;
 }
 
 void simpler_args_dump_store_fini(struct args_dump_store *store)
@@ -102,8 +108,11 @@ void simpler_args_dump_store_drop_spool(struct args_dump_store *store)
 {
     if (store->spool < 0)
         return;
+    bool has_sorted = store->sorted >= 0;
     close_spool(store);
-    (void)unlinkat(store->directory, SPOOL_NAME, 0);
+    (void)unlinkat(store->directory, store->spool_name, 0);
+    if (has_sorted)
+        (void)unlinkat(store->directory, ARGS_DUMP_SORTED, 0);
 }
 
 /* ---- appending ---- */
@@ -118,20 +127,21 @@ static void lose(struct args_dump_store *store, uint64_t count, int error)
 }
 
 /* Behind what is there; under the lock. */
-static int spool_piece(struct args_dump_store *store, struct args_dump_piece *piece)
+static int spool_piece(struct args_dump_store *store, struct args_dump_piece *piece, bool may_make)
 {
     uint64_t first = atomic_load_explicit(&store->spooled, memory_order_relaxed);
 
     if (store->spool < 0)
-        store->spool =
-            openat(store->directory, SPOOL_NAME, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        store->spool = openat(store->directory, store->spool_name,
+                              O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (store->spool < 0)
         return SIMPLER_EIO;
     simpler_args_dump_reserve_ahead(&store->reserve, store->spool, first * RECORD_BYTES,
                                     piece->count * RECORD_BYTES);
-    int rc = write_records(store, piece->records, first, piece->count);
-    if (rc != 0 && errno == ENOSPC && store->make_room != NULL && store->make_room(store->self))
-        rc = write_records(store, piece->records, first, piece->count);
+    int rc = write_records(store->spool, piece->records, first, piece->count);
+    if (rc != 0 && errno == ENOSPC && may_make && store->make_room != NULL &&
+        store->make_room(store->self))
+        rc = write_records(store->spool, piece->records, first, piece->count);
     if (rc == 0)
         atomic_store_explicit(&store->spooled, first + piece->count, memory_order_relaxed);
     return rc;
@@ -141,10 +151,31 @@ static int spool_piece(struct args_dump_store *store, struct args_dump_piece *pi
 static void spill(struct args_dump_store *store, struct args_dump_piece *piece)
 {
     (void)pthread_mutex_lock(&store->lock);
-    if (spool_piece(store, piece) != 0)
+    if (spool_piece(store, piece, true) != 0)
         lose(store, piece->count, errno);
     (void)pthread_mutex_unlock(&store->lock);
     piece->count = 0;
+}
+
+bool simpler_args_dump_store_try_spill(struct args_dump_store *store, uint32_t shard)
+{
+    struct args_dump_piece *piece = &store->piece[shard];
+    bool spilled = true;
+
+    if (piece->count == 0)
+        return true;
+    (void)pthread_mutex_lock(&store->lock);
+    spilled = spool_piece(store, piece, false) == 0;
+    (void)pthread_mutex_unlock(&store->lock);
+    if (spilled)
+        piece->count = 0;
+    return spilled;
+}
+
+void simpler_args_dump_store_spill(struct args_dump_store *store, uint32_t shard)
+{
+    if (store->piece[shard].count != 0)
+        spill(store, &store->piece[shard]);
 }
 
 struct args_dump_record *simpler_args_dump_store_append(struct args_dump_store *store,
@@ -236,6 +267,7 @@ uint64_t simpler_args_dump_store_move(struct args_dump_store *from, struct args_
     to->directory = from->directory;
     to->run_records = from->run_records;
     to->piece_records = from->piece_records;
+    to->spool_name = from->spool_name;
     to->spool = from->spool;
     to->reserve = from->reserve;
     from->spool = -1;
@@ -301,6 +333,16 @@ static int batch_sort(struct batch *b, size_t count, args_dump_see_fn *see, void
     return 0;
 }
 
+static int visit_batch(const struct batch *b, size_t count, args_dump_visit_fn *visit,
+                       void *context)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = visit(context, &b->result[i]);
+    return rc;
+}
+
 static int visit_memory(struct args_dump_store *store, struct batch *b, size_t count,
                         args_dump_see_fn *see, int (*between)(void *), args_dump_visit_fn *visit,
                         void *context)
@@ -315,24 +357,32 @@ static int visit_memory(struct args_dump_store *store, struct batch *b, size_t c
     int rc = batch_sort(b, count, see, context);
     if (rc == 0)
         rc = between(context);
-    for (size_t i = 0; rc == 0 && i < count; i++)
-        rc = visit(context, &b->result[i]);
-    return rc;
+    return rc == 0 ? visit_batch(b, count, visit, context) : rc;
 }
 
+static int open_sorted(struct args_dump_store *store)
+{
+    if (store->keep_spool && store->sorted < 0)
+        store->sorted = openat(store->directory, ARGS_DUMP_SORTED,
+                               O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    return sorted_file(store) >= 0 ? 0 : SIMPLER_EIO;
+}
+
+/* Of several runs each is written; a single one is the result as it is in memory. */
 static int sort_runs(struct args_dump_store *store, struct batch *b, uint64_t total,
                      args_dump_see_fn *see, void *context)
 {
-    int rc = 0;
+    bool several = total > store->run_records;
+    int rc = several ? open_sorted(store) : 0;
 
     for (uint64_t first = 0; rc == 0 && first < total; first += store->run_records) {
         size_t n =
             total - first < store->run_records ? (size_t)(total - first) : store->run_records;
-        rc = read_records(store, b->records, first, n);
+        rc = read_records(store->spool, b->records, first, n);
         if (rc == 0)
             rc = batch_sort(b, n, see, context);
-        if (rc == 0 && b->result == b->sorted)
-            rc = write_records(store, b->sorted, first, n);
+        if (rc == 0 && several && (store->keep_spool || b->result == b->sorted))
+            rc = write_records(sorted_file(store), b->result, first, n);
     }
     return rc;
 }
@@ -354,7 +404,7 @@ static bool run_next(const struct args_dump_store *store, struct run *r, uint32_
         r->at = 0;
         if (r->filled == 0)
             return false;
-        *rc = read_records(store, r->window, r->next, r->filled);
+        *rc = read_records(sorted_file(store), r->window, r->next, r->filled);
         if (*rc != 0)
             return false;
         r->next += r->filled;
@@ -432,7 +482,8 @@ int simpler_args_dump_store_visit(struct args_dump_store *store, args_dump_see_f
 
     simpler_args_dump_store_finish(store);
     uint64_t total = simpler_args_dump_store_count(store);
-    int rc = batch_init(&b, spooled ? store->run_records : (size_t)total);
+    bool is_long = spooled && total > store->run_records;
+    int rc = batch_init(&b, is_long ? store->run_records : (size_t)total);
     if (rc == 0 && !spooled)
         rc = visit_memory(store, &b, (size_t)total, see, between, visit, context);
     if (rc == 0 && spooled) {
@@ -440,7 +491,8 @@ int simpler_args_dump_store_visit(struct args_dump_store *store, args_dump_see_f
         if (rc == 0)
             rc = between(context);
         if (rc == 0)
-            rc = merge_runs(store, &b, total, visit, context);
+            rc = is_long ? merge_runs(store, &b, total, visit, context)
+                         : visit_batch(&b, (size_t)total, visit, context);
     }
     batch_fini(&b);
     return rc;

@@ -19,6 +19,8 @@
 #include "collect/args_dump/args_dump_wire.h"
 
 #define ARGS_DUMP_MAX_SHARDS 4u
+#define ARGS_DUMP_SPOOL      ".spool"
+#define ARGS_DUMP_SORTED     ".sorted"
 
 struct args_dump_piece {
     struct args_dump_record *records; /* NULL until the first append */
@@ -39,6 +41,9 @@ struct args_dump_store {
     struct args_dump_piece piece[ARGS_DUMP_MAX_SHARDS];
     uint32_t run_records; /* of one sorted run; 0: the default (tests set less) */
     uint32_t piece_records;
+    bool keep_spool;        /* what is sorted goes to another file: a crash finds the spool whole */
+    int sorted;             /* that file; -1: none */
+    const char *spool_name; /* in the directory; `.spool` unless it is set after init */
 };
 
 /* Called for each record.  Non-zero ends the visit and is its result.  A visit may change
@@ -69,6 +74,11 @@ void simpler_args_dump_store_drop_spool(struct args_dump_store *store);
 /* Room for one record of the shard, or NULL when it is lost (and counted). */
 struct args_dump_record *simpler_args_dump_store_append(struct args_dump_store *store,
                                                         uint32_t shard);
+/* What memory holds of the shard goes to the spool now; false: it stays in memory.  Makes no
+ * room on a full disk. */
+bool simpler_args_dump_store_try_spill(struct args_dump_store *store, uint32_t shard);
+/* The same, but with room made, and lost (and counted) otherwise. */
+void simpler_args_dump_store_spill(struct args_dump_store *store, uint32_t shard);
 /* Nothing is appended any more: what memory holds joins the spool if there is one; losses and
  * count are final. */
 void simpler_args_dump_store_finish(struct args_dump_store *store);

@@ -28,7 +28,7 @@ enum args_dump_level {
 enum { ARGS_DUMP_INPUT = 0, ARGS_DUMP_OUTPUT = 1, ARGS_DUMP_INOUT = 2 };
 enum { ARGS_DUMP_BEFORE = 0, ARGS_DUMP_AFTER = 1 };
 enum { ARGS_DUMP_TENSOR = 0, ARGS_DUMP_SCALAR = 1 };
-enum { ARGS_DUMP_AMBIGUOUS = 1 }; /* flags */
+enum { ARGS_DUMP_AMBIGUOUS = 1, ARGS_DUMP_MARKED = 128 }; /* flags */
 
 /* Two cache lines.  payload_offset counts the arena's bytes of the run; from the
  * host's collection on it is the payload's place in args.bin. */
@@ -59,6 +59,36 @@ struct args_dump_record {
     uint64_t buffer_addr;
     uint64_t capture_ns; /* since the start of the run */
 };
+
+/*
+ * What a durable spool notes in a record's spare bytes, for who reads it after a crash: the
+ * buffer that it came in (lane, the low bits of its number) and, of a payload, where in the
+ * lane's arena it lies until it is in args.bin.
+ */
+#define ARGS_DUMP_MARK_SEQ_MASK 0xffffffu
+
+SIMPLER_INLINE void simpler_args_dump_mark(struct args_dump_record *r, uint32_t lane,
+                                           uint32_t buffer_seq, uint64_t arena_offset)
+{
+    r->flags |= ARGS_DUMP_MARKED;
+    r->reserved0 = (uint8_t)lane;
+    r->reserved1 = (uint8_t)(lane >> 8);
+    r->reserved2[0] = (uint8_t)buffer_seq;
+    r->reserved2[1] = (uint8_t)(buffer_seq >> 8);
+    r->reserved2[2] = (uint8_t)(buffer_seq >> 16);
+    if (r->payload_size != 0)
+        r->scalar_value = arena_offset;
+}
+
+SIMPLER_INLINE uint32_t simpler_args_dump_mark_lane(const struct args_dump_record *r)
+{
+    return r->reserved0 | (uint32_t)r->reserved1 << 8;
+}
+
+SIMPLER_INLINE uint32_t simpler_args_dump_mark_seq(const struct args_dump_record *r)
+{
+    return r->reserved2[0] | (uint32_t)r->reserved2[1] << 8 | (uint32_t)r->reserved2[2] << 16;
+}
 
 /*
  * One lane's arena.  The device writes payloads one behind the other; when the

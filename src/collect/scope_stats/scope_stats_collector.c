@@ -19,6 +19,7 @@ struct simpler_scope_stats_collector {
     uint32_t run_epoch;
     struct scope_stats_capacities capacities;
     struct scope_stats_budget budget;
+    bool is_durable; /* a buffer is in the file before the device has it again */
     struct scope_stats_retained *retained; /* of the admitted run; NULL: it goes to file */
 };
 
@@ -35,6 +36,8 @@ static void collect(void *self, uint32_t shard, const struct simpler_prof_ready_
     else
         simpler_scope_stats_file_append(&c->file, simpler_prof_records(buffer), count,
                                         entry->run_epoch, entry->buffer_seq);
+    if (c->is_durable)
+        simpler_scope_stats_file_flush(&c->file);
 }
 
 static int acquire_all(struct simpler_scope_stats_collector *c,
@@ -58,12 +61,14 @@ static int acquire_all(struct simpler_scope_stats_collector *c,
         .client = &c->client,
         .self = c,
         .transport = config->transport,
+        .backing = config->backing,
         .lane_count = 1,
         .ready_depth = SCOPE_STATS_READY_DEPTH,
         .kind = {{sizeof(struct scope_stats_record), records}},
         .backstop_ns = config->backstop_ns,
         .first_index = config->first_index,
     };
+    c->is_durable = config->backing != NULL;
     int rc = simpler_scope_stats_file_init(&c->file);
     return rc != 0 ? rc : simpler_prof_session_open(&session, &c->session);
 }

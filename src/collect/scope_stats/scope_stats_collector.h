@@ -23,11 +23,12 @@ struct simpler_scope_stats_collector;
 
 struct scope_stats_collector_config {
     const struct simpler_transport_ops *transport;
-    uint32_t records_per_buffer; /* 0: SCOPE_STATS_RECORDS */
-    uint32_t buffers;            /* 0: SCOPE_STATS_BUFFERS */
-    uint64_t backstop_ns;        /* 0: the framework's */
-    uint32_t first_index;        /* of every queue; tests start near the wrap */
-    uint64_t budget_bytes;       /* of retained samples; 0: SCOPE_STATS_BUDGET_BYTES */
+    struct simpler_region_backing *backing; /* NULL: anonymous; else a crash loses no sample */
+    uint32_t records_per_buffer;            /* 0: SCOPE_STATS_RECORDS */
+    uint32_t buffers;                       /* 0: SCOPE_STATS_BUFFERS */
+    uint64_t backstop_ns;                   /* 0: the framework's */
+    uint32_t first_index;                   /* of every queue; tests start near the wrap */
+    uint64_t budget_bytes;                  /* of retained samples; 0: SCOPE_STATS_BUDGET_BYTES */
 };
 
 /* What a run's collection came to. */

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/stale_regions.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/logger.h"
+#include "base/process.h"
+#include "host/live_file.h"
+#include "wire/region_wire.h"
+
+/* The fields before the parts. */
+#define HEAD_BYTES offsetof(struct simpler_region_header, parts)
+
+static bool is_run_of(const char *prefix, const char *path)
+{
+    struct simpler_live live;
+
+    return prefix[0] == '/' && simpler_live_file_read(prefix, &live) == 0 &&
+           strcmp(live.region, path) == 0;
+}
+
+/* The file is locked by us: its process has ended, or is about to make it. */
+static bool is_of_use(int fd, const char *path)
+{
+    struct simpler_region_header *header = simpler_alloc_zeroed(1, sizeof(*header));
+    bool is_used = true;
+
+    if (header == NULL)
+        return true;
+    /* A header that is not whole is of a process that died while it made it. */
+    if (pread(fd, header, HEAD_BYTES, 0) != (ssize_t)HEAD_BYTES ||
+        header->magic != SIMPLER_REGION_MAGIC) {
+        is_used = false;
+    } else {
+        header->prefix[SIMPLER_REGION_PREFIX - 1] = '\0';
+        is_used = simpler_process_is_alive(header->pid, header->start_time) ||
+                  is_run_of(header->prefix, path);
+    }
+    simpler_alloc_free(header);
+    return is_used;
+}
+
+static void look_at(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat info;
+
+    if (fd < 0)
+        return;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+        info.st_uid == getuid() && !is_of_use(fd, path)) {
+        SIMPLER_INFO("%s of a process that has ended is removed", path);
+        (void)unlink(path);
+    }
+    (void)close(fd);
+}
+
+void simpler_stale_regions_remove(const char *directory)
+{
+    char mine[64], path[512];
+    struct dirent *entry;
+    DIR *dir = opendir(directory);
+
+    if (dir == NULL)
+        return;
+    int length = snprintf(mine, sizeof(mine), "simpler-%lu-", (unsigned long)getuid());
+    while ((entry = readdir(dir)) != NULL) {
+        const char *dot = strrchr(entry->d_name, '.');
+        if (strncmp(entry->d_name, mine, (size_t)length) != 0 || dot == NULL ||
+            strcmp(dot, SIMPLER_REGION_SUFFIX) != 0)
+            continue;
+        (void)snprintf(path, sizeof(path), "%.200s/%.255s", directory, entry->d_name);
+        look_at(path);
+    }
+    (void)closedir(dir);
+}
