@@ -349,6 +349,8 @@ static void warn_of_losses(const struct viewer *v)
     if (header->count[SIMPLER_DUMP_COUNT_DROPPED] > 0)
         complain("warning: dropped_records is %" PRIu64 ": that many arguments are missing",
                  header->count[SIMPLER_DUMP_COUNT_DROPPED]);
+    if (header->is_unknown[SIMPLER_DUMP_COUNT_DROPPED])
+        complain("warning: dropped_records is null: how many arguments are missing is not known");
     if (header->count[SIMPLER_DUMP_COUNT_TRUNCATED] > 0)
         complain("warning: truncated_args is %" PRIu64 ": so many payloads are not whole",
                  header->count[SIMPLER_DUMP_COUNT_TRUNCATED]);

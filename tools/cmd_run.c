@@ -24,6 +24,7 @@ static int open_worker(const struct simpler_run_summary *s, struct simpler_worke
     config.device_id = (int)s->options->device_id;
     config.level = s->options->across_runs ? 3 : 2;
     config.collect_across_runs = s->options->across_runs;
+    config.crash_safe = s->options->crash_safe;
     /* What goes wrong in the library is in the log already. */
     if (simpler_worker_open(&config, worker) != 0)
         return SIMPLER_EXIT_FAILED;

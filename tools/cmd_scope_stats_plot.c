@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "report/crashed_run.h"
 #include "report/report_text.h"
 #include "report/scope_json.h"
 #include "report/scope_model.h"
@@ -182,6 +183,30 @@ static int read_model(const char *file, struct simpler_scope_model **out)
     return rc;
 }
 
+/*
+ * What a run left that was killed: says how its file is made.  True: there is nothing to
+ * report; a .partial still gives a report that says what it lacks.
+ */
+static bool is_of_crash(const char *file)
+{
+    char prefix[SIMPLER_CRASHED_BYTES];
+    size_t bytes = strlen(file), tail = sizeof(".partial") - 1;
+    bool is_partial = bytes > tail && strcmp(file + bytes - tail, ".partial") == 0;
+    struct stat info;
+    bool is_there = stat(file, &info) == 0;
+
+    if (is_there && !is_partial && !S_ISDIR(info.st_mode))
+        return false;
+    if (!simpler_crashed_find(file, prefix))
+        return false;
+    (void)fprintf(stderr,
+                  "simpler " NAME
+                  ": %s: its run has not ended, or died: `simpler recover %s` makes "
+                  "the file of one that died\n",
+                  file, prefix);
+    return !is_there || !is_partial;
+}
+
 static int run(int argc, char **argv)
 {
     struct options o = {0};
@@ -190,6 +215,8 @@ static int run(int argc, char **argv)
 
     if (status != SIMPLER_EXIT_OK)
         return status;
+    if (is_of_crash(o.file))
+        return SIMPLER_EXIT_FAILED;
     if (read_model(o.file, &m) != 0)
         return SIMPLER_EXIT_FAILED;
     char *path = page_path(&o);

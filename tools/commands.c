@@ -9,10 +9,15 @@
 #include "simpler/version.h"
 
 const struct simpler_command *const simpler_commands[] = {
-    &simpler_cmd_run,         &simpler_cmd_build,
-    &simpler_cmd_info,        &simpler_cmd_scope_stats_plot,
-    &simpler_cmd_dump_viewer, &simpler_cmd_help,
-    &simpler_cmd_version,     NULL,
+    &simpler_cmd_run,
+    &simpler_cmd_build,
+    &simpler_cmd_info,
+    &simpler_cmd_scope_stats_plot,
+    &simpler_cmd_dump_viewer,
+    &simpler_cmd_recover,
+    &simpler_cmd_help,
+    &simpler_cmd_version,
+    NULL,
 };
 
 const struct simpler_command *simpler_commands_find(const char *name)

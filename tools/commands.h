@@ -35,6 +35,7 @@ extern const struct simpler_command simpler_cmd_run;
 extern const struct simpler_command simpler_cmd_build;
 extern const struct simpler_command simpler_cmd_info;
 extern const struct simpler_command simpler_cmd_scope_stats_plot;
+extern const struct simpler_command simpler_cmd_recover;
 extern const struct simpler_command simpler_cmd_help;
 extern const struct simpler_command simpler_cmd_version;
 extern const struct simpler_command simpler_cmd_dump_viewer;

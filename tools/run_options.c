@@ -54,6 +54,9 @@ const char simpler_run_options_help[] =
     "                         without N), 2 everything, 3 as 2 with the bytes of marked\n"
     "                         tensors alone, 0 nothing; `simpler dump-viewer` shows it\n"
     "  --collect-across-runs  files are written in the background while the next round runs\n"
+    "  --crash-safe           diagnostic memory outlives a crash or SIGKILL; `simpler recover`\n"
+    "                         completes the files (--no-crash-safe: the default).  An args\n"
+    "                         dump then claims 128 MiB of /dev/shm a thread\n"
     "output\n"
     "  --out DIR              where diagnostics go, in place of `outputs`; DIR/latest is a link\n"
     "                         to the last directory that was made\n"
@@ -349,6 +352,21 @@ static bool apply_across_runs(struct simpler_run_options *o, const char *value, 
     return o->across_runs = true;
 }
 
+static bool apply_crash_safe(struct simpler_run_options *o, const char *value, char *why)
+{
+    (void)value;
+    (void)why;
+    return o->crash_safe = true;
+}
+
+static bool apply_no_crash_safe(struct simpler_run_options *o, const char *value, char *why)
+{
+    (void)value;
+    (void)why;
+    o->crash_safe = false;
+    return true;
+}
+
 /* ---- output ---- */
 
 static bool apply_out(struct simpler_run_options *o, const char *value, char *why)
@@ -417,6 +435,8 @@ static const struct option_row rows[] = {
     {"--enable-scope-stats", NULL, false, apply_scope_stats, false},
     {"--dump-args", NULL, true, apply_dump_args, true},
     {"--collect-across-runs", NULL, false, apply_across_runs, false},
+    {"--crash-safe", NULL, false, apply_crash_safe, false},
+    {"--no-crash-safe", NULL, false, apply_no_crash_safe, false},
     {"--out", NULL, true, apply_out, false},
     {"--log-level", NULL, true, apply_log_level, false},
     {"--json", NULL, false, apply_json, false},
@@ -486,6 +506,9 @@ static int check_together(const struct simpler_run_options *o)
 {
     if (o->scene == NULL)
         return simpler_commands_usage_error("run", "which scene? (`simpler info` lists them)");
+    if (o->crash_safe && o->across_runs)
+        return simpler_commands_usage_error("run", "--crash-safe and --collect-across-runs exclude "
+                                                   "each other");
     if (o->device_id >= o->platform.device_count)
         return simpler_commands_usage_error(
             "run", "--device: platform %s has no device %" PRIu32 "; its devices are 0 to %" PRIu32,

@@ -35,6 +35,7 @@ struct simpler_run_options {
     bool skip_golden;
     bool exit_first;
     bool across_runs; /* a worker of level 3 that collects across runs */
+    bool crash_safe;
     bool json;
     bool quiet;
     const char *out_dir; /* takes the place of `outputs` */

@@ -178,6 +178,9 @@ static void print_case(FILE *out, const struct simpler_run_summary *s,
         }
     }
     simpler_run_diagnostics_text(out, &r->diagnostics, &r->result, !s->options->quiet);
+    if (s->options->crash_safe && !r->result.crash_safe &&
+        (r->result.scope_stats.enabled || r->result.args_dump.level != 0))
+        (void)fputs("  not crash-safe: a crash would have lost what was not written yet\n", out);
 }
 
 void simpler_run_report_text(const struct simpler_run_summary *s, FILE *out)

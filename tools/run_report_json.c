@@ -111,6 +111,8 @@ static void write_case(struct simpler_json_writer *w, const struct simpler_run_s
     write_config(w, &r->plan->resolved);
     write_stats(w, &r->result.stats);
     simpler_run_diagnostics_json(w, &r->diagnostics, &r->result);
+    if (r->plan->resolved.enable_scope_stats != 0 || r->plan->resolved.enable_dump_args != 0)
+        simpler_json_writer_bool(w, "crash_safe", r->result.crash_safe != 0);
     write_rounds(w, r);
     if (r->plan->config.enable_scope_stats != 0)
         simpler_run_peaks_json(w, &r->peaks);

@@ -9,6 +9,7 @@
 #include "simpler/kernel.h"
 #include "simpler/log.h"
 #include "simpler/orch.h"
+#include "simpler/recover.h"
 #include "simpler/scene.h"
 #include "simpler/status.h"
 #include "simpler/task.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "report/crashed_run.h"
 #include "simpler/status.h"
 
 static bool is_directory(const char *path)
@@ -105,6 +106,17 @@ static bool has_traces(const char *directory)
     return false;
 }
 
+/* Of a run that died: how it becomes readable. */
+static void name_remedy(const char *directory, char *error, size_t capacity)
+{
+    char prefix[SIMPLER_CRASHED_BYTES];
+    size_t used = strlen(error);
+
+    if (simpler_crashed_find(directory, prefix) && used < capacity)
+        (void)snprintf(error + used, capacity - used, "; if it died, `simpler recover %s` helps",
+                       prefix);
+}
+
 int simpler_dump_locate(const char *path, struct simpler_dump_place *out, char *error,
                         size_t capacity)
 {
@@ -124,6 +136,7 @@ int simpler_dump_locate(const char *path, struct simpler_dump_place *out, char *
         (void)snprintf(error, capacity, "%.512s: %s", path,
                        strlen(path) >= sizeof(out->directory) - 32 ? "the name is too long"
                                                                    : strerror(errno));
+        name_remedy(path, error, capacity);
         return SIMPLER_ENOENT;
     }
     if (!is_directory(path))
@@ -138,5 +151,6 @@ int simpler_dump_locate(const char *path, struct simpler_dump_place *out, char *
                    has_traces(clean) ? ", but payload or a spool: its run has not ended, or died "
                                        "before the manifest was written"
                                      : "");
+    name_remedy(clean, error, capacity);
     return SIMPLER_ENOENT;
 }

@@ -135,6 +135,11 @@ static bool step_count(struct simpler_dump_manifest *m, struct simpler_json_scan
     *is_count = true;
     for (unsigned i = 0; i < SIMPLER_DUMP_COUNT_NUM; i++) {
         if (simpler_dump_parse_is(key, simpler_dump_count_name((enum simpler_dump_count)i))) {
+            /* What a run that died cannot tell is null. */
+            if (simpler_json_scan_try_null(s)) {
+                m->header.is_unknown[i] = true;
+                return true;
+            }
             m->header.has_count[i] = true;
             return simpler_json_scan_u64(s, &m->header.count[i]);
         }

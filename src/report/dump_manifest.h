@@ -45,6 +45,7 @@ enum simpler_dump_count {
 
 struct simpler_dump_header {
     bool has_count[SIMPLER_DUMP_COUNT_NUM];
+    bool is_unknown[SIMPLER_DUMP_COUNT_NUM]; /* null */
     uint64_t count[SIMPLER_DUMP_COUNT_NUM];
     bool has_bin_file;
     char bin_file[256]; /* "" when null or absent */

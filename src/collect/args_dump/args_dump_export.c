@@ -96,32 +96,42 @@ static int see(void *context, const struct args_dump_record *r)
     return 0;
 }
 
+static const char *number_or_null(bool unknown, uint64_t value, char text[24])
+{
+    (void)snprintf(text, 24, unknown ? "null" : "%" PRIu64, value);
+    return text;
+}
+
 static int write_head(void *context)
 {
     struct manifest *m = context;
     const struct args_dump_export *e = m->e;
+    char level[24], dropped[24];
 
-    int n = snprintf(m->buffer, BUFFER_BYTES,
-                     "{\n"
-                     "  \"run_dir\": \"args_dump\",\n"
-                     "  \"bin_format\": {\n"
-                     "    \"type\": \"logical_contiguous\",\n"
-                     "    \"byte_order\": \"little_endian\"\n"
-                     "  },\n"
-                     "  \"dump_args_level\": %" PRIu32 ",\n"
-                     "  \"total_args\": %" PRIu64 ",\n"
-                     "  \"before_dispatch\": %" PRIu64 ",\n"
-                     "  \"after_completion\": %" PRIu64 ",\n"
-                     "  \"input_args\": %" PRIu64 ",\n"
-                     "  \"output_args\": %" PRIu64 ",\n"
-                     "  \"inout_args\": %" PRIu64 ",\n"
-                     "  \"truncated_args\": %" PRIu64 ",\n"
-                     "  \"dropped_records\": %" PRIu64 ",\n"
-                     "  \"bin_file\": %s,\n"
-                     "  \"args\": [",
-                     e->level, e->entries, m->counts.before, m->counts.after, m->counts.role[0],
-                     m->counts.role[1], m->counts.role[2], e->truncated, e->dropped_records,
-                     e->has_bin ? "\"args.bin\"" : "null");
+    int n = snprintf(
+        m->buffer, BUFFER_BYTES,
+        "{\n"
+        "  \"run_dir\": \"args_dump\",\n"
+        "  \"bin_format\": {\n"
+        "    \"type\": \"logical_contiguous\",\n"
+        "    \"byte_order\": \"little_endian\"\n"
+        "  },\n"
+        "  \"dump_args_level\": %s,\n"
+        "  \"total_args\": %" PRIu64 ",\n"
+        "  \"before_dispatch\": %" PRIu64 ",\n"
+        "  \"after_completion\": %" PRIu64 ",\n"
+        "  \"input_args\": %" PRIu64 ",\n"
+        "  \"output_args\": %" PRIu64 ",\n"
+        "  \"inout_args\": %" PRIu64 ",\n"
+        "  \"truncated_args\": %" PRIu64 ",\n"
+        "  \"dropped_records\": %s,\n"
+        "%s"
+        "  \"bin_file\": %s,\n"
+        "  \"args\": [",
+        number_or_null(e->level_unknown, e->level, level), e->entries, m->counts.before,
+        m->counts.after, m->counts.role[0], m->counts.role[1], m->counts.role[2], e->truncated,
+        number_or_null(e->dropped_unknown, e->dropped_records, dropped),
+        e->recovered ? "  \"recovered\": true,\n" : "", e->has_bin ? "\"args.bin\"" : "null");
     m->filled = (size_t)n;
     return 0;
 }

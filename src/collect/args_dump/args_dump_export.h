@@ -17,6 +17,8 @@ struct args_dump_export {
     bool is_new;        /* a manifest that is there stays: SIMPLER_EEXIST */
     uint64_t bin_bytes; /* of args.bin that count: what lies beyond is cut from its entry */
     uint64_t dropped_records;
+    bool recovered;                      /* says so: the process died, the rest was read later */
+    bool level_unknown, dropped_unknown; /* null in place of the number */
     /* What it came to. */
     uint64_t entries, truncated;
     int error; /* errno of what failed */

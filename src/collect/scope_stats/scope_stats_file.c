@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/compiler.h"
+#include "base/directories.h"
 #include "base/logger.h"
 #include "base/rename_new.h"
 #include "base/testpoint.h"
@@ -27,8 +28,7 @@
 #define DIRECTORY    "/scope_stats"
 #define NAME         "/scope_stats.jsonl"
 #define PARTIAL      ".partial"
-/* Of the partial file's path. */
-#define PARTIAL_BYTES (SCOPE_STATS_PATH_BYTES + sizeof(PARTIAL))
+_Static_assert(SCOPE_STATS_PATH_BYTES + sizeof(PARTIAL) <= SCOPE_STATS_PARTIAL_BYTES, "it fits");
 
 /* ---- metadata ---- */
 
@@ -68,6 +68,8 @@ static size_t format_metadata(const struct scope_stats_metadata *m, char *text, 
                       "\"host_received_records\": %" PRIu64 ", \"host_retained_records\": %" PRIu64,
                       m->verdict, m->counts_unknown ? "true" : "false", m->host_received,
                       m->host_retained);
+    if (m->recovered)
+        n += snprintf(text + n, bytes - (size_t)n, ", \"recovered\": true");
     n += snprintf(text + n, bytes - (size_t)n, "}");
     return (size_t)n;
 }
@@ -208,39 +210,32 @@ void simpler_scope_stats_file_append(struct scope_stats_file *file,
 
 /* ---- open and close ---- */
 
-static void partial_path(const struct scope_stats_file *file, char path[PARTIAL_BYTES])
+void simpler_scope_stats_file_partial_path(const struct scope_stats_file *file,
+                                           char path[SCOPE_STATS_PARTIAL_BYTES])
 {
-    (void)snprintf(path, PARTIAL_BYTES, "%s" PARTIAL, file->path);
+    (void)snprintf(path, SCOPE_STATS_PARTIAL_BYTES, "%s" PARTIAL, file->path);
 }
 
 /* Creates file->path's directory and those above it. */
 static int make_directories(struct scope_stats_file *file)
 {
     char path[SCOPE_STATS_PATH_BYTES];
-    struct stat info;
 
     (void)snprintf(path, sizeof(path), "%s", file->path);
     *strrchr(path, '/') = '\0';
-    for (char *p = path + 1; *p != '\0'; p++) {
-        if (*p != '/')
-            continue;
-        *p = '\0';
-        (void)mkdir(path, 0777);
-        *p = '/';
-    }
-    if (mkdir(path, 0777) == 0 || (errno == EEXIST && stat(path, &info) == 0))
+    if (simpler_directories_make(path) == 0)
         return 0;
     return fail(file, "making its directory");
 }
 
-static int reserve_first_line(struct scope_stats_file *file)
+int simpler_scope_stats_file_reserve(struct scope_stats_file *file)
 {
     char line[SCOPE_STATS_LINE_MAX];
     size_t bytes = reserved_bytes(line, sizeof(line));
 
     memset(line, ' ', bytes);
     line[bytes - 1] = '\n';
-    file->bytes = file->whole_bytes = bytes;
+    file->bytes = file->whole_bytes = file->reserved = bytes;
     return write_all(file->fd, line, bytes) == bytes ? 0 : fail(file, "write");
 }
 
@@ -299,7 +294,7 @@ bool simpler_scope_stats_file_path(const char *prefix, char path[SCOPE_STATS_PAT
 
 static int open_file(struct scope_stats_file *file, const char *prefix, bool is_new)
 {
-    char path[PARTIAL_BYTES];
+    char path[SCOPE_STATS_PARTIAL_BYTES];
 
     file->is_new = is_new;
     file->status = 0;
@@ -311,7 +306,7 @@ static int open_file(struct scope_stats_file *file, const char *prefix, bool is_
         file->path[0] = '\0';
         return file->status = SIMPLER_EOVERFLOW;
     }
-    partial_path(file, path);
+    simpler_scope_stats_file_partial_path(file, path);
     file->fd = create(path);
     if (file->fd < 0 && errno == ENOENT) {
         if (make_directories(file) != 0)
@@ -324,7 +319,7 @@ static int open_file(struct scope_stats_file *file, const char *prefix, bool is_
      * a rename onto a file waits for the disk. */
     if (!is_new)
         (void)unlink(file->path);
-    return reserve_first_line(file);
+    return simpler_scope_stats_file_reserve(file);
 }
 
 int simpler_scope_stats_file_open(struct scope_stats_file *file, const char *prefix)
@@ -340,23 +335,27 @@ int simpler_scope_stats_file_open_new(struct scope_stats_file *file, const char 
 /* The partial file goes. */
 static void drop_partial(struct scope_stats_file *file)
 {
-    char path[PARTIAL_BYTES];
+    char path[SCOPE_STATS_PARTIAL_BYTES];
 
     if (file->fd < 0)
         return;
     (void)close(file->fd);
     file->fd = -1;
-    partial_path(file, path);
+    simpler_scope_stats_file_partial_path(file, path);
     (void)unlink(path);
 }
 
-/* The metadata over the reserved line, blanks before its newline. */
-static int write_metadata(struct scope_stats_file *file, const struct scope_stats_metadata *m)
+int simpler_scope_stats_file_describe(struct scope_stats_file *file,
+                                      const struct scope_stats_metadata *metadata)
 {
     char line[SCOPE_STATS_LINE_MAX];
-    size_t bytes = reserved_bytes(line, sizeof(line));
-    size_t length = format_metadata(m, line, sizeof(line));
+    size_t bytes = file->reserved;
+    size_t length = format_metadata(metadata, line, sizeof(line));
 
+    if (length >= bytes) {
+        errno = EOVERFLOW;
+        return fail(file, "writing the metadata");
+    }
     memset(line + length, ' ', bytes - length);
     line[bytes - 1] = '\n';
     if (lseek(file->fd, 0, SEEK_SET) != 0 || write_all(file->fd, line, bytes) != bytes)
@@ -374,14 +373,14 @@ static int publish(const struct scope_stats_file *file, const char *partial)
 int simpler_scope_stats_file_close(struct scope_stats_file *file,
                                    const struct scope_stats_metadata *metadata)
 {
-    char path[PARTIAL_BYTES];
+    char path[SCOPE_STATS_PARTIAL_BYTES];
 
     SIMPLER_ASSERT(file->filled == 0);
-    if (file->fd < 0 || write_metadata(file, metadata) != 0) {
+    if (file->fd < 0 || simpler_scope_stats_file_describe(file, metadata) != 0) {
         (void)simpler_scope_stats_file_discard(file);
         return SIMPLER_EIO;
     }
-    partial_path(file, path);
+    simpler_scope_stats_file_partial_path(file, path);
     int fd = file->fd;
     file->fd = -1;
     /* A network file system reports at close what it could not write. */

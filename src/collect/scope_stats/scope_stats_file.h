@@ -41,14 +41,16 @@ struct scope_stats_metadata {
     const char *verdict; /* NULL: seven keys */
     bool counts_unknown; /* with a verdict, as the three that follow */
     uint64_t host_received, host_retained;
+    bool recovered; /* says so: the process died, the rest was read afterwards */
 };
 
 struct scope_stats_file {
-    int fd;        /* -1: none is open */
-    int status;    /* 0, or why nothing more is written */
-    bool is_new;   /* what is at the path stays */
-    char *buffer;  /* kept from file to file */
-    size_t filled; /* bytes in buffer */
+    int fd;          /* -1: none is open */
+    int status;      /* 0, or why nothing more is written */
+    bool is_new;     /* what is at the path stays */
+    size_t reserved; /* bytes of the first line */
+    char *buffer;    /* kept from file to file */
+    size_t filled;   /* bytes in buffer */
     uint64_t lines_buffered;
     struct scope_stats_line_format format;
     uint64_t lines;                    /* samples whose lines are whole in the file */
@@ -78,6 +80,11 @@ int simpler_scope_stats_file_open(struct scope_stats_file *file, const char *pre
  */
 int simpler_scope_stats_file_open_new(struct scope_stats_file *file, const char *prefix);
 
+/* Where the file is until it has its name; at most SCOPE_STATS_PATH_BYTES + 8. */
+#define SCOPE_STATS_PARTIAL_BYTES (SCOPE_STATS_PATH_BYTES + 9u)
+void simpler_scope_stats_file_partial_path(const struct scope_stats_file *file,
+                                           char path[SCOPE_STATS_PARTIAL_BYTES]);
+
 /* The samples of one buffer, in their order. */
 void simpler_scope_stats_file_append(struct scope_stats_file *file,
                                      const struct scope_stats_record *records, uint32_t count,
@@ -90,6 +97,14 @@ void simpler_scope_stats_file_flush(struct scope_stats_file *file);
  * then there is no file of this run. */
 int simpler_scope_stats_file_close(struct scope_stats_file *file,
                                    const struct scope_stats_metadata *metadata);
+
+/* After a flush: the metadata over the first line, blanks before its newline.  SIMPLER_EIO,
+ * logged: the file stays as it is. */
+int simpler_scope_stats_file_describe(struct scope_stats_file *file,
+                                      const struct scope_stats_metadata *metadata);
+
+/* First line of a file that has none. */
+int simpler_scope_stats_file_reserve(struct scope_stats_file *file);
 
 /*
  * No artifact: the partial file goes, and (not after open_new) a predecessor at the final path.

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/args_dump/args_dump_salvage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/crc32c.h"
+#include "base/testpoint.h"
+#include "collect/args_dump/args_dump_ending.h"
+#include "simpler/dtype.h"
+#include "simpler/status.h"
+
+#define BUFFER_BYTES ((size_t)1 << 20)
+
+int simpler_args_dump_salvage_init(struct args_dump_salvage *s, int directory,
+                                   const struct simpler_region_reader *reader)
+{
+    struct stat info = {0};
+
+    memset(s, 0, sizeof(*s));
+    s->reader = reader;
+    s->directory = directory;
+    s->bin = openat(directory, ARGS_DUMP_BIN, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (s->bin < 0 && errno != ENOENT)
+        return SIMPLER_EIO;
+    if (s->bin >= 0 && (fstat(s->bin, &info) != 0 || !S_ISREG(info.st_mode)))
+        return SIMPLER_EIO;
+    s->bin_bytes = s->limit = (uint64_t)info.st_size;
+    for (uint32_t i = 0; reader != NULL && i < SIMPLER_REGION_PARTS; i++) {
+        const struct simpler_region_part *p = &reader->header->parts[i];
+        /* What waits to be written lies in an arena. */
+        if (p->role == SIMPLER_REGION_ARENA && p->bytes <= reader->bytes)
+            s->limit += p->bytes;
+    }
+    s->buffer = simpler_alloc_zeroed(BUFFER_BYTES, 1);
+    return s->buffer != NULL ? 0 : SIMPLER_ENOMEM;
+}
+
+void simpler_args_dump_salvage_fini(struct args_dump_salvage *s)
+{
+    simpler_alloc_free(s->buffer);
+    if (s->bin >= 0)
+        (void)close(s->bin);
+    s->buffer = NULL;
+    s->bin = -1;
+}
+
+/* Whether the payload's place is one that a run can have given. */
+static bool has_possible_place(const struct args_dump_salvage *s, const struct args_dump_record *r)
+{
+    return r->payload_size <= s->limit && r->payload_offset <= s->limit - r->payload_size;
+}
+
+void simpler_args_dump_salvage_note(struct args_dump_salvage *s, const struct args_dump_record *r)
+{
+    if (r->payload_size != 0 && has_possible_place(s, r) &&
+        r->payload_offset + r->payload_size > s->end)
+        s->end = r->payload_offset + r->payload_size;
+}
+
+/* ---- bytes ---- */
+
+/* Bytes at @at of args.bin, or of the region. */
+static bool get(const struct args_dump_salvage *s, bool from_region, uint64_t at, size_t bytes)
+{
+    if (from_region)
+        return simpler_region_reader_read(s->reader, at, s->buffer, bytes) == 0;
+    for (size_t done = 0; done < bytes;) {
+        ssize_t n = pread(s->bin, s->buffer + done, bytes - done, (off_t)(at + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        done += (size_t)n;
+    }
+    return true;
+}
+
+static bool put(struct args_dump_salvage *s, uint64_t at, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        ssize_t n = pwrite(s->bin, s->buffer + done, bytes - done, (off_t)(at + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            s->error = n == 0 ? EIO : errno;
+            return false;
+        }
+        done += (size_t)n;
+    }
+    return true;
+}
+
+static bool is_whole(const struct args_dump_salvage *s, const struct args_dump_record *r,
+                     bool from_region, uint64_t at)
+{
+    uint32_t crc = 0;
+
+    for (uint64_t done = 0; done < r->payload_size;) {
+        uint64_t left = r->payload_size - done;
+        size_t n = left < BUFFER_BYTES ? (size_t)left : BUFFER_BYTES;
+        if (!get(s, from_region, at + done, n))
+            return false;
+        crc = simpler_crc32c(crc, s->buffer, n);
+        done += n;
+    }
+    return crc == r->crc32c;
+}
+
+static bool copy(struct args_dump_salvage *s, const struct args_dump_record *r, uint64_t from)
+{
+    if (s->bin < 0)
+        s->bin = openat(s->directory, ARGS_DUMP_BIN,
+                        O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    if (s->bin < 0) {
+        s->error = errno;
+        return false;
+    }
+    for (uint64_t done = 0; done < r->payload_size;) {
+        uint64_t left = r->payload_size - done;
+        size_t n = left < BUFFER_BYTES ? (size_t)left : BUFFER_BYTES;
+        if (!get(s, true, from + done, n)) {
+            s->error = EIO;
+            return false;
+        }
+        if (!put(s, r->payload_offset + done, n))
+            return false;
+        SIMPLER_TESTPOINT(RECOVER_STEP);
+        done += n;
+    }
+    s->from_arena++;
+    return true;
+}
+
+/* ---- a record ---- */
+
+/* Where in the region the payload would be; false: in none of its arenas. */
+static bool find_in_arena(const struct args_dump_salvage *s, const struct args_dump_record *r,
+                          uint32_t lane, uint64_t arena_offset, uint64_t *at)
+{
+    const struct simpler_region_part *arena =
+        s->reader != NULL
+            ? simpler_region_reader_part(s->reader, SIMPLER_REGION_ARENA, ARGS_DUMP_MAGIC, lane)
+            : NULL;
+
+    if (arena == NULL)
+        return false;
+    uint64_t within = arena_offset % arena->bytes;
+    *at = arena->offset + within;
+    return r->payload_size <= arena->bytes - within;
+}
+
+/* What there is of it, in whole elements. */
+static void cut(struct args_dump_salvage *s, struct args_dump_record *r, bool has_place)
+{
+    uint64_t there =
+        has_place && r->payload_offset < s->bin_bytes ? s->bin_bytes - r->payload_offset : 0;
+    uint32_t shift = simpler_dtype_shift(r->dtype);
+
+    /* All of it is there, but it is something else. */
+    if (there >= r->payload_size)
+        there = 0;
+    r->payload_size = there >> shift << shift;
+    r->truncated = 1;
+    s->lost++;
+}
+
+bool simpler_args_dump_salvage_take(struct args_dump_salvage *s, struct args_dump_record *r,
+                                    bool has_place, bool has_arena, uint32_t lane,
+                                    uint64_t arena_offset)
+{
+    uint64_t at;
+
+    if (r->payload_size == 0)
+        return true;
+    if (has_place && !has_possible_place(s, r)) {
+        has_place = false;
+        r->payload_offset = UINT64_MAX;
+    }
+    if (has_place && s->bin >= 0 && is_whole(s, r, false, r->payload_offset))
+        return true;
+    if (!has_arena || !find_in_arena(s, r, lane, arena_offset, &at) || !is_whole(s, r, true, at)) {
+        cut(s, r, has_place);
+        return true;
+    }
+    if (!has_place) {
+        r->payload_offset = s->end;
+        s->end += r->payload_size;
+    }
+    return copy(s, r, at);
+}

@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# simpler run --crash-safe on a scene that crashes, simpler recover afterwards: what it says, what
+# it leaves, what it refuses; readers that are given what a crash left name it.
+# ctest: TIMEOUT 120
+set -u
+dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
+fail() { echo "FAILED: $*"; head -n 40 "$dir/out" "$dir/err"; exit 1; }
+scene=$dir/run_hang.so
+"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O0 -g -Wall -Wextra -Wno-infinite-recursion -shared -fPIC \
+    -I"$SOURCE_DIR/include" "$SOURCE_DIR/tests/support/scenes/run_hang.c" -o "$scene" ||
+    fail "the scene does not compile"
+cd "$dir" || exit 1
+ran() { # EXPECTED-STATUS ARGUMENTS...
+    local want=$1 got
+    shift
+    # The process is noted: other tests have regions of their own.
+    timeout 60 bash -c 'echo $$ >>"$0" && exec "$@"' "$dir/pids" "$SIMPLER" "$@" >out 2>err
+    got=$?
+    [ $got = "$want" ] || fail "simpler $*: exit status $got, not $want"
+}
+says() { grep -qF -- "$2" "$1" || fail "$1 does not say '$2'"; }
+regions() { # how many files of these processes there are
+    local pid count=0
+    while read -r pid; do
+        compgen -G "/dev/shm/simpler-$(id -u)-$pid-*.region" >/dev/null && count=$((count + 1))
+    done <pids
+    echo $count
+}
+: >pids
+crash() { # ARGUMENTS...: ends by SIGABRT (2) in a kernel
+    rm -rf o
+    ran 134 run "$scene" --param crash=2 --case one --enable-scope-stats --dump-args 2 --out o "$@"
+    prefix=$(realpath o/latest)
+}
+
+# A normal end leaves no file behind, and the files are as without the option.
+ran 0 run dump_args --crash-safe --enable-scope-stats --dump-args 2 --out n --json
+/usr/bin/python3 -c "import json; assert json.load(open('out'))['cases'][0]['crash_safe']" || fail "json"
+[ "$(find n -type f | wc -l)" = 4 ] || fail "more files: $(find n)"
+[ "$(regions)" = 0 ] || fail "a region is left"
+ran 0 recover n/latest
+says out "complete"
+ran 0 run dump_args --crash-safe --no-crash-safe --dump-args 2 --out n --json
+/usr/bin/python3 -c "import json; assert not json.load(open('out'))['cases'][0]['crash_safe']" || fail "json"
+
+# A crash: the remedy is named, then it helps.
+crash --crash-safe
+[ -e "$prefix/.live" ] || fail "no .live"
+[ "$(regions)" = 1 ] || fail "no region"
+for what in "$prefix" "$prefix/scope_stats" "$prefix/scope_stats/scope_stats.jsonl"; do
+    ran 1 scope-stats-plot "$what"
+    says err "\`simpler recover $prefix\`"
+done
+for what in "$prefix" "$prefix/args_dump" "$prefix/args_dump/args_dump.json"; do
+    ran 1 dump-viewer "$what"
+    says err "\`simpler recover $prefix\`"
+done
+timeout 20 "$SIMPLER" scope-stats-plot "$prefix/scope_stats/scope_stats.jsonl.partial" >out 2>err
+says err "\`simpler recover $prefix\`"
+rm -f "$prefix"/scope_stats/*.html
+ran 0 recover "$prefix"
+says out "Every record that process"
+says out "samples in"
+[ "$(regions)" = 0 ] || fail "the region is left"
+[ ! -e "$prefix/.live" ] || fail ".live is left"
+ran 0 scope-stats-plot "$prefix/scope_stats/scope_stats.jsonl"
+ran 0 dump-viewer "$prefix" --check
+ran 0 recover "$prefix"
+says out "there is nothing to do"
+
+# The same as JSON.
+crash --crash-safe
+ran 0 recover "$prefix" --json
+/usr/bin/python3 - <<'END' || fail "json"
+import json
+d = json.load(open("out"))
+assert d["has_region"] and d["pid"] > 1 and d["message"] is None, d
+assert d["scope_stats"]["state"] == "recovered" and d["args_dump"]["state"] == "recovered", d
+assert d["args_dump"]["records"] == d["args_dump"]["from_region"] > 0, d
+END
+
+# Not crash-safe: what can be had, and that more is not known.
+crash
+[ ! -e "$prefix/.live" ] || fail ".live without --crash-safe"
+ran 0 recover "$prefix"
+grep -q 'Every record' out && fail "more is promised than there is"
+
+# What .live names may be anything.
+crash --crash-safe
+region=$(sed -n 's/^region //p' "$prefix/.live")
+touch "$dir/simpler-0-1-0.region" "$dir/victim"
+for path in "$dir/victim" "$dir/simpler-0-1-0.region" /dev/zero "$dir/nowhere/simpler-0-1-0.region"; do
+    sed "s|^region .*|region $path|" "$prefix/.live" >live && cp live "$prefix/.live"
+    cp -r "$prefix" copy
+    ran 0 recover copy
+    says err "region"
+    rm -rf copy
+done
+[ -e "$dir/victim" ] && [ -e "$dir/simpler-0-1-0.region" ] || fail "a file is gone"
+for text in '' 'simpler-live 2' 'simpler-live 1' "$(printf 'simpler-live 1\npid -1\n')"; do
+    printf '%s' "$text" >"$prefix/.live"
+    cp -r "$prefix" copy
+    ran 0 recover copy
+    says err "is torn, or of another version"
+    rm -rf copy
+done
+rm -f "$prefix/.live" && mkfifo "$prefix/.live"
+ran 0 recover "$prefix"
+
+# The region that nobody can find any more goes with the next run.
+ran 0 run dump_args --crash-safe --dump-args 2 --out n
+[ ! -e "$region" ] && [ "$(regions)" = 0 ] || fail "a stale region is left"
+# One that can be recovered stays.
+crash --crash-safe
+ran 0 run dump_args --crash-safe --dump-args 2 --out n
+[ "$(regions)" = 1 ] || fail "a region of use was removed"
+ran 0 recover "$prefix"
+
+# A hang leaves by _exit: whole files, nothing behind.
+rm -rf o
+SIMPLER_SCHEDULER_TIMEOUT_MS=300 ran 1 run "$scene" --param hang=1 --case one \
+    --crash-safe --enable-scope-stats --dump-args 2 --out o
+[ "$(regions)" = 0 ] && [ ! -e o/latest/.live ] || fail "a hang leaves a region"
+
+# No room: anonymous memory, and the summary says so.
+(ulimit -f 2000 && ran 0 run dump_args --crash-safe --dump-args 2 --out n) || exit 1
+says out "not crash-safe"
+says err "no room"
+[ "$(regions)" = 0 ] || fail "a refused region is left"
+
+# Usage.
+ran 2 recover
+ran 2 recover a b
+ran 2 recover --no-such-option
+ran 1 recover nowhere
+says err "no such directory"
+ran 2 run dump_args --crash-safe --collect-across-runs
+says err "exclude each other"
+echo ok

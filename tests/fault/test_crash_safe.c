@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ctest: TIMEOUT 300
+ * A process that is killed at random moments: afterwards everything that it had
+ * published is readable, once, with the right bytes.  SIMPLER_TEST_KILLS says how often.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cm.h"
+#include "crash_rig.h"
+#include "failing_alloc.h"
+#include "kit.h"
+#include "report/dump_manifest.h"
+#include "report/scope_model.h"
+
+static struct simpler_recover_result result;
+
+/* What became of the kills. */
+struct tally {
+    int kills, before_run, recovered, complete, renamed, from_region, arenas, in_recovery;
+};
+
+static bool has(const char *prefix, const char *name)
+{
+    char path[256];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", prefix, name);
+    return access(path, F_OK) == 0;
+}
+
+static void recover_after(const char *prefix, struct kit_random *random, struct tally *tally)
+{
+    char region[sizeof(result.region)];
+
+    if (kit_random_chance(random, 30))
+        tally->in_recovery +=
+            crash_rig_recover_killed(prefix, 1 + (int)kit_random_below(random, 9));
+    if (!has(prefix, ".")) {
+        assert_int_equal(simpler_recover(prefix, &result), SIMPLER_ENOENT);
+        tally->before_run++;
+        return;
+    }
+    assert_int_equal(simpler_recover(prefix, &result), 0);
+    memcpy(region, result.region, sizeof(region));
+    tally->recovered += result.scope_stats.state == SIMPLER_RECOVER_RECOVERED ||
+                        result.args_dump.state == SIMPLER_RECOVER_RECOVERED;
+    tally->renamed += result.scope_stats.state == SIMPLER_RECOVER_RENAMED;
+    tally->complete += result.scope_stats.state == SIMPLER_RECOVER_COMPLETE &&
+                       result.args_dump.state == SIMPLER_RECOVER_COMPLETE;
+    tally->from_region += result.scope_stats.from_region != 0 || result.args_dump.from_region != 0;
+    tally->arenas += result.payloads_from_region != 0;
+    assert_int_equal(result.payloads_lost, 0);
+    assert_int_equal(result.records_refused, 0);
+    if (region[0] != '\0')
+        assert_int_equal(access(region, F_OK), -1);
+    /* Once more: there is nothing to do. */
+    assert_int_equal(simpler_recover(prefix, &result), 0);
+    assert_true(result.scope_stats.state <= SIMPLER_RECOVER_COMPLETE);
+    assert_true(result.args_dump.state <= SIMPLER_RECOVER_COMPLETE);
+    assert_string_equal(result.region, "");
+}
+
+static void kill_once(struct kit_random *random, struct tally *tally, uint32_t most_us)
+{
+    struct crash_rig rig;
+    char prefix[128];
+
+    crash_rig_open(&rig);
+    crash_rig_start(&rig);
+    kit_sleep_ns(kit_random_below(random, most_us) * (uint64_t)1000);
+    tally->kills += crash_rig_kill(&rig);
+    uint32_t run = atomic_load(&rig.proof->run), completed = atomic_load(&rig.proof->completed);
+    if (completed != 0)
+        assert_int_equal(crash_rig_check(&rig, completed - 1, true), 0);
+    crash_rig_prefix(&rig, run, prefix);
+    if (run == completed)
+        recover_after(prefix, random, tally);
+    assert_int_equal(crash_rig_check(&rig, run, run < completed), 0);
+    crash_rig_close(&rig);
+}
+
+/* Kills spread over the start and the first runs of a process, however slow it is. */
+static uint32_t run_us(void)
+{
+    struct crash_rig rig;
+
+    crash_rig_open(&rig);
+    rig.runs = 3;
+    uint64_t start = kit_now_ns();
+    crash_rig_start(&rig);
+    int status;
+    assert_int_equal(waitpid(rig.child, &status, 0), rig.child);
+    assert_int_equal(status, 0);
+    uint64_t took = kit_now_ns() - start;
+    for (uint32_t run = 0; run < 3; run++)
+        assert_int_equal(crash_rig_check(&rig, run, true), 0);
+    crash_rig_close(&rig);
+    return (uint32_t)(took / 1000) + 1;
+}
+
+static void random_kills(void **state)
+{
+    const char *wanted = getenv("SIMPLER_TEST_KILLS");
+    int kills = wanted != NULL ? atoi(wanted) : kit_is_sanitized() ? 20 : 300;
+    struct kit_random random = {kit_now_ns()};
+    uint32_t most = run_us();
+    struct tally t = {0};
+
+    (void)state;
+    print_message("seed %llu, %u us\n", (unsigned long long)random.state, most);
+    for (int i = 0; i < kills; i++)
+        kill_once(&random, &t, most);
+    print_message(
+        "%d killed: %d before a run, %d recovered, %d with records and %d with payloads of "
+        "the region, %d renamed, %d complete; %d recoveries killed\n",
+        t.kills, t.before_run, t.recovered, t.from_region, t.arenas, t.renamed, t.complete,
+        t.in_recovery);
+    if (kills >= 100)
+        assert_true(t.from_region >= kills / 5 && t.arenas >= 1 && t.in_recovery >= kills / 20);
+}
+
+static void wait_for_boundaries(const struct crash_rig *rig, uint32_t count)
+{
+    while (atomic_load(&rig->proof->runs[0].boundaries) < count)
+        kit_sleep_ns(100000);
+}
+
+/* The process is stopped, not dead. */
+static void living_process_is_left_alone(void **state)
+{
+    struct crash_rig rig;
+    char prefix[128];
+
+    (void)state;
+    crash_rig_open(&rig);
+    crash_rig_start(&rig);
+    wait_for_boundaries(&rig, 20);
+    assert_int_equal(kill(rig.child, SIGSTOP), 0);
+    uint32_t run = atomic_load(&rig.proof->run);
+    crash_rig_prefix(&rig, run, prefix);
+    if (has(prefix, ".live")) {
+        assert_int_equal(simpler_recover(prefix, &result), SIMPLER_EBUSY);
+        assert_int_equal(result.pid, rig.child);
+        assert_non_null(strstr(result.message, "still runs"));
+        assert_true(has(prefix, ".live"));
+    }
+    assert_true(crash_rig_kill(&rig));
+    crash_rig_close(&rig);
+}
+
+/* Without a region: what is in the files, and no word of more. */
+static void anonymous_run(void **state)
+{
+    struct crash_rig rig;
+    char prefix[128];
+
+    (void)state;
+    crash_rig_open(&rig);
+    rig.crash_safe = false;
+    crash_rig_start(&rig);
+    wait_for_boundaries(&rig, 100);
+    assert_true(crash_rig_kill(&rig));
+    crash_rig_prefix(&rig, atomic_load(&rig.proof->run), prefix);
+    assert_false(has(prefix, ".live"));
+    assert_int_equal(simpler_recover(prefix, &result), 0);
+    assert_int_equal(result.has_region, 0);
+    assert_int_equal(result.scope_stats.from_region, 0);
+    assert_false(has(prefix, "scope_stats/scope_stats.jsonl.partial"));
+    crash_rig_close(&rig);
+}
+
+static void append(const char *prefix, const char *name, const char *text)
+{
+    char path[256];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", prefix, name);
+    FILE *f = fopen(path, "a");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void read_region_path(const char *prefix, char region[256])
+{
+    char path[256];
+
+    region[0] = '\0';
+    (void)snprintf(path, sizeof(path), "%s/.live", prefix);
+    FILE *f = fopen(path, "r");
+    while (f != NULL && fscanf(f, "region %255s", region) != 1 && fgetc(f) != EOF)
+        ;
+    if (f != NULL)
+        (void)fclose(f);
+}
+
+/* Lines of the file, which ends with one. */
+static uint64_t count_lines(const char *prefix)
+{
+    char path[256];
+    uint64_t lines = 0;
+    int c, last = '\n';
+
+    (void)snprintf(path, sizeof(path), "%s/scope_stats/scope_stats.jsonl", prefix);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    for (; (c = fgetc(f)) != EOF; last = c)
+        lines += c == '\n';
+    assert_int_equal(last, '\n');
+    assert_int_equal(fclose(f), 0);
+    return lines;
+}
+
+/* The memory is gone: what is in the file, less what is torn. */
+static void torn_end_without_region(void **state)
+{
+    struct crash_rig rig;
+    char prefix[128], region[256] = "";
+
+    (void)state;
+    crash_rig_open(&rig);
+    for (int tries = 0; region[0] == '\0' && tries < 20; tries++) {
+        crash_rig_start(&rig);
+        wait_for_boundaries(&rig, 2500);
+        assert_true(crash_rig_kill(&rig));
+        crash_rig_prefix(&rig, atomic_load(&rig.proof->run), prefix);
+        read_region_path(prefix, region);
+    }
+    assert_int_equal(unlink(region), 0);
+    append(prefix, "scope_stats/scope_stats.jsonl.partial", "{\"site\": \"crash.c:9\", \"ph");
+    assert_int_equal(simpler_recover(prefix, &result), 0);
+    assert_int_equal(result.has_region, 0);
+    assert_non_null(strstr(result.message, "the region is not there"));
+    if (result.scope_stats.state == SIMPLER_RECOVER_RECOVERED)
+        assert_int_equal(count_lines(prefix), result.scope_stats.records + 1);
+    crash_rig_close(&rig);
+}
+
+/* A write that was cut leaves the beginning of a line, or of a record. */
+static void torn_ends(void **state)
+{
+    struct crash_rig rig;
+    char prefix[128];
+
+    (void)state;
+    crash_rig_open(&rig);
+    crash_rig_start(&rig);
+    wait_for_boundaries(&rig, 1500);
+    assert_true(crash_rig_kill(&rig));
+    uint32_t run = atomic_load(&rig.proof->run);
+    crash_rig_prefix(&rig, run, prefix);
+    if (has(prefix, "scope_stats/scope_stats.jsonl.partial"))
+        append(prefix, "scope_stats/scope_stats.jsonl.partial", "{\"site\": \"crash.c:9\", \"ph");
+    if (has(prefix, "args_dump/.spool"))
+        append(prefix, "args_dump/.spool", "a record of 128 bytes");
+    assert_int_equal(simpler_recover(prefix, &result), 0);
+    assert_int_equal(crash_rig_check(&rig, run, false), 0);
+    crash_rig_close(&rig);
+}
+
+/* ---- steps that fail ---- */
+
+static int32_t cell;
+
+static void one_task(struct simpler_orch *orch, void *user)
+{
+    struct simpler_tensor t = kit_tensor(&cell, 1, SIMPLER_DTYPE_INT32);
+    struct simpler_task_args args;
+
+    (void)user;
+    simpler_task_args_reset(&args);
+    simpler_task_args_add_inout(&args, &t);
+    kit_submit(orch, &args, kit_nop_kernel, NULL, NULL);
+}
+
+/* Whether a region file of this process is there. */
+static bool has_own_region(void)
+{
+    char pattern[128];
+    glob_t found;
+
+    (void)snprintf(pattern, sizeof(pattern), "/dev/shm/simpler-*-%ld-*.region", (long)getpid());
+    bool any = glob(pattern, 0, NULL, &found) == 0;
+    globfree(&found);
+    return any;
+}
+
+/* A run of a crash-safe worker; returns whether its files are whole. */
+static bool run_safely(const char *prefix, uint64_t nth, struct simpler_run_result *out)
+{
+    struct simpler_worker_config worker_config = SIMPLER_WORKER_CONFIG_INIT;
+    struct simpler_call_config config = kit_config(2);
+    struct kit kit;
+
+    worker_config.crash_safe = 1;
+    worker_config.dump = (struct simpler_dump_config){16, 3, 512, 4};
+    config.output_prefix = prefix;
+    config.enable_scope_stats = 1;
+    config.enable_dump_args = 2;
+    kit_open_config(&kit, &worker_config);
+    assert_int_equal(kit_run(&kit, one_task, NULL, NULL, out), 0);
+    failing_alloc_arm(nth);
+    int rc = kit_run(&kit, one_task, NULL, &config, out);
+    failing_alloc_disarm();
+    assert_int_equal(rc, 0);
+    kit_close(&kit);
+    assert_false(has_own_region());
+    return out->scope_stats.status == 0 && out->args_dump.status == 0;
+}
+
+/* Memory that cannot be had costs the safety, or a diagnostic, never the run; nothing stays. */
+static void each_step_may_fail(void **state)
+{
+    static struct simpler_run_result out;
+    struct crash_rig rig;
+    int steps = 0, anonymous = 0, less = 0;
+
+    (void)state;
+    if (!failing_alloc_available())
+        SKIP_TEST("a release build has no test points");
+    simpler_log_set_level(SIMPLER_LOG_NONE);
+    crash_rig_open(&rig);
+    for (;; steps++) {
+        bool whole = run_safely(rig.directory, (uint64_t)steps, &out);
+        assert_false(has(rig.directory, ".live"));
+        if (!failing_alloc_fired())
+            break;
+        anonymous += whole && !out.crash_safe;
+        less += !whole;
+    }
+    assert_true(out.crash_safe);
+    print_message("%d steps: %d times anonymous, %d times less\n", steps, anonymous, less);
+    assert_true(steps > 15 && anonymous >= 4);
+    simpler_log_set_level(SIMPLER_LOG_WARN);
+    crash_rig_close(&rig);
+}
+
+/* ---- damaged leftovers ---- */
+
+/* Some bytes of a file are others, or its end is gone. */
+static void damage(const char *path, struct kit_random *random)
+{
+    struct stat info;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+
+    if (fd < 0 || fstat(fd, &info) != 0 || info.st_size == 0) {
+        (void)close(fd);
+        return;
+    }
+    if (kit_random_chance(random, 30)) {
+        assert_int_equal(ftruncate(fd, (off_t)(kit_random_next(random) % (uint64_t)info.st_size)),
+                         0);
+    } else {
+        /* Of a region, mostly what others hang on. */
+        uint64_t span =
+            kit_random_chance(random, 80) && info.st_size > 80000 ? 80000 : (uint64_t)info.st_size;
+        for (uint32_t i = kit_random_below(random, 20) + 1; i != 0; i--) {
+            uint64_t value = kit_random_chance(random, 50) ? UINT64_MAX : kit_random_next(random);
+            off_t at = (off_t)(kit_random_next(random) % span);
+            assert_true(pwrite(fd, &value, kit_random_below(random, 8) + 1, at) > 0);
+        }
+    }
+    (void)close(fd);
+}
+
+/* Whatever is there after a recovery, its readers take it. */
+static void read_back(const char *prefix)
+{
+    struct simpler_dump_manifest *manifest;
+    struct simpler_dump_entry entry;
+    struct simpler_scope_model *model;
+    char path[256];
+    int rc;
+
+    if (has(prefix, "args_dump/args_dump.json")) {
+        (void)snprintf(path, sizeof(path), "%s/args_dump/args_dump.json", prefix);
+        assert_int_equal(simpler_dump_manifest_open(path, &manifest), 0);
+        while ((rc = simpler_dump_manifest_next(manifest, &entry)) > 0)
+            ;
+        assert_int_equal(rc, 0);
+        simpler_dump_manifest_close(manifest);
+    }
+    if (has(prefix, "scope_stats/scope_stats.jsonl")) {
+        (void)snprintf(path, sizeof(path), "%s/scope_stats/scope_stats.jsonl", prefix);
+        assert_int_equal(simpler_scope_model_read(path, NULL, NULL, &model), 0);
+        simpler_scope_model_close(model);
+    }
+}
+
+static void damage_once(struct kit_random *random, int *done)
+{
+    static const char *const names[] = {".live", "scope_stats/scope_stats.jsonl.partial",
+                                        "args_dump/.spool", "args_dump/args.bin"};
+    struct crash_rig rig;
+    char prefix[128], path[256], region[256];
+
+    crash_rig_open(&rig);
+    crash_rig_start(&rig);
+    wait_for_boundaries(&rig, kit_random_below(random, 2000));
+    assert_true(crash_rig_kill(&rig));
+    crash_rig_prefix(&rig, atomic_load(&rig.proof->run), prefix);
+    read_region_path(prefix, region);
+    uint32_t which = kit_random_below(random, 8);
+    if (which < 4)
+        (void)snprintf(path, sizeof(path), "%s/%s", prefix, names[which]);
+    damage(which < 4 ? path : region, random);
+    int rc = simpler_recover(prefix, &result);
+    assert_true(rc == 0 || rc == SIMPLER_EFORMAT || rc == SIMPLER_EIO || rc == SIMPLER_ENOENT);
+    *done += rc == 0;
+    if (rc == 0)
+        assert_int_equal(simpler_recover(prefix, &result), 0);
+    read_back(prefix);
+    if (region[0] != '\0')
+        (void)unlink(region);
+    crash_rig_close(&rig);
+}
+
+static void damaged_leftovers(void **state)
+{
+    struct kit_random random = {kit_now_ns()};
+    int done = 0, rounds = kit_is_sanitized() ? 60 : 200;
+
+    (void)state;
+    print_message("seed %llu\n", (unsigned long long)random.state);
+    for (int i = 0; i < rounds; i++)
+        damage_once(&random, &done);
+    print_message("%d of %d recovered\n", done, rounds);
+    assert_true(done > rounds / 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(living_process_is_left_alone),
+        cmocka_unit_test(anonymous_run),
+        cmocka_unit_test(each_step_may_fail),
+        cmocka_unit_test(torn_ends),
+        cmocka_unit_test(torn_end_without_region),
+        cmocka_unit_test(damaged_leftovers),
+        cmocka_unit_test(random_kills),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

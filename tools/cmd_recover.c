@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* simpler recover: what a run that was killed has left becomes readable. */
+#include "simpler/recover.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "json_writer.h"
+
+#define NAME "recover"
+
+struct options {
+    const char *directory;
+    bool json;
+};
+
+static int parse(int argc, char **argv, struct options *out)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0)
+            out->json = true;
+        else if (argv[i][0] == '-' && argv[i][1] != '\0')
+            return simpler_commands_usage_error(NAME, "there is no option '%s'", argv[i]);
+        else if (out->directory != NULL)
+            return simpler_commands_usage_error(NAME, "one directory at a time: '%s' or '%s'?",
+                                                out->directory, argv[i]);
+        else
+            out->directory = argv[i];
+    }
+    return out->directory != NULL ? 0 : simpler_commands_usage_error(NAME, "which directory?");
+}
+
+/* ---- text ---- */
+
+static const char *const states[] = {"nothing", "complete", "renamed", "recovered", "failed"};
+
+static bool is_made(const struct simpler_recover_part *part)
+{
+    return part->state == SIMPLER_RECOVER_RECOVERED || part->state == SIMPLER_RECOVER_RENAMED;
+}
+
+static void print_part(const char *name, const char *what, const char *file,
+                       const struct simpler_recover_part *part)
+{
+    switch (part->state) {
+    case SIMPLER_RECOVER_RECOVERED:
+        (void)printf("%s: %" PRIu64 " %s in %s%s", name, part->records, what, part->path, file);
+        if (part->from_region != 0)
+            (void)printf(", %" PRIu64 " of them from the memory of the process", part->from_region);
+        (void)putchar('\n');
+        break;
+    case SIMPLER_RECOVER_RENAMED:
+        (void)printf("%s: %s%s was whole and has its name now\n", name, part->path, file);
+        break;
+    case SIMPLER_RECOVER_COMPLETE:
+        (void)printf("%s: %s%s is complete\n", name, part->path, file);
+        break;
+    case SIMPLER_RECOVER_FAILED:
+        (void)fprintf(stderr, "simpler " NAME ": %s%s: %s; nothing is lost, try again\n",
+                      part->path, file, part->message);
+        break;
+    default:
+        break;
+    }
+    if (part->torn_bytes != 0 && part->state != SIMPLER_RECOVER_FAILED)
+        (void)printf("  %" PRIu64 " bytes of one that was being written are left out\n",
+                     part->torn_bytes);
+}
+
+static void print_dump_losses(const struct simpler_recover_result *r)
+{
+    if (r->payloads_from_region != 0)
+        (void)printf("  %" PRIu64 " payloads are from the memory of the process\n",
+                     r->payloads_from_region);
+    if (r->payloads_lost != 0)
+        (void)printf("  %" PRIu64
+                     " payloads are not there as a whole: their entries are truncated\n",
+                     r->payloads_lost);
+    if (r->records_refused != 0)
+        (void)printf("  %" PRIu64 " records make no sense and are left out\n", r->records_refused);
+    if (r->unnamed_bytes != 0)
+        (void)printf("args dump: %s/args.bin has %" PRIu64
+                     " bytes of payload, but the records that name them died with the process\n",
+                     r->args_dump.path, r->unnamed_bytes);
+}
+
+static void print_text(const struct simpler_recover_result *r, int rc, const char *directory)
+{
+    bool any = is_made(&r->scope_stats) || is_made(&r->args_dump);
+
+    if (r->message[0] != '\0')
+        (void)fprintf(stderr, "simpler " NAME ": %s: %s\n", directory, r->message);
+    print_part("scope stats", "samples", "", &r->scope_stats);
+    print_part("args dump", "records", "/args_dump.json", &r->args_dump);
+    print_dump_losses(r);
+    if (any && r->has_region)
+        (void)printf("Every record that process %" PRId64 " had made is there.\n", r->pid);
+    else if (any)
+        (void)puts("The run was not crash-safe, or its memory is gone: what had not reached the "
+                   "disk is lost,\nand how much that is cannot be known.");
+    else if (rc == 0)
+        (void)printf("%s: there is nothing to do\n", directory);
+}
+
+/* ---- JSON ---- */
+
+static void write_part(struct simpler_json_writer *w, const char *key,
+                       const struct simpler_recover_part *part)
+{
+    simpler_json_writer_open(w, key, '{');
+    simpler_json_writer_string(w, "state", states[part->state]);
+    simpler_json_writer_string(w, "status_name", simpler_status_name(part->status));
+    simpler_json_writer_string(w, "path", part->path);
+    simpler_json_writer_u64(w, "records", part->records);
+    simpler_json_writer_u64(w, "from_region", part->from_region);
+    simpler_json_writer_u64(w, "torn_bytes", part->torn_bytes);
+    simpler_json_writer_string(w, "message", part->message[0] != '\0' ? part->message : NULL);
+    simpler_json_writer_close(w, '}');
+}
+
+static void print_json(const struct simpler_recover_result *r, int rc)
+{
+    struct simpler_json_writer w;
+
+    simpler_json_writer_init(&w, stdout);
+    simpler_json_writer_open(&w, NULL, '{');
+    simpler_json_writer_string(&w, "status_name", simpler_status_name(rc));
+    simpler_json_writer_i64(&w, "pid", r->pid);
+    simpler_json_writer_string(&w, "region", r->region[0] != '\0' ? r->region : NULL);
+    simpler_json_writer_bool(&w, "has_region", r->has_region != 0);
+    simpler_json_writer_string(&w, "message", r->message[0] != '\0' ? r->message : NULL);
+    write_part(&w, "scope_stats", &r->scope_stats);
+    write_part(&w, "args_dump", &r->args_dump);
+    simpler_json_writer_u64(&w, "payloads_from_region", r->payloads_from_region);
+    simpler_json_writer_u64(&w, "payloads_lost", r->payloads_lost);
+    simpler_json_writer_u64(&w, "records_refused", r->records_refused);
+    simpler_json_writer_u64(&w, "unnamed_bytes", r->unnamed_bytes);
+    simpler_json_writer_close(&w, '}');
+}
+
+static int run_recover(int argc, char **argv)
+{
+    static struct simpler_recover_result result;
+    struct options o = {0};
+    int status = parse(argc, argv, &o);
+
+    if (status != 0)
+        return status;
+    int rc = simpler_recover(o.directory, &result);
+    if (o.json)
+        print_json(&result, rc);
+    else
+        print_text(&result, rc, o.directory);
+    return rc == 0 ? SIMPLER_EXIT_OK : SIMPLER_EXIT_FAILED;
+}
+
+const struct simpler_command simpler_cmd_recover = {
+    .name = NAME,
+    .purpose = "completes the diagnostics of a run that was killed",
+    .help = "usage: simpler recover DIR [--json]\n"
+            "\n"
+            "DIR is the output prefix of the run, which holds scope_stats and args_dump (with\n"
+            "--rounds one of its round_<i>).  scope_stats.jsonl and args_dump.json are made of\n"
+            "what the run had written and, if it was run with --crash-safe, of its diagnostic\n"
+            "memory: then every record that was made is there.  Both files say that they are\n"
+            "recovered, and call unknown what is not known.  Payloads that cannot be had as a\n"
+            "whole are cut, and their entries say truncated.\n"
+            "\n"
+            "A run that still lasts is left alone, and its process is named.  The command may\n"
+            "be given again, also after it was killed itself.\n"
+            "\n"
+            "  --json  the same facts as one JSON object\n"
+            "\n"
+            "Exit status: 0 done, or there was nothing to do; 1 something failed; 2 usage.\n",
+    .run = run_recover,
+};
