@@ -40,6 +40,15 @@ COPY_TESTS = [
     ("test_args_dump", 60),
 ]
 
+# Against what an args dump sees of tasks that are run as they are submitted.
+PASSING_TESTS = [
+    ("test_args_dump_passing", 60),
+    ("test_hangs", 120),
+]
+
+# Against blocks that stay behind a file.
+VOLUME_TESTS = [("test_args_dump_volume", 60)]
+
 # name, what is wrong, preset, [(file, old, new)], and tests where they are not TESTS
 MUTANTS = [
     ("tail-before-slot", "a free queue's index is flushed before its slot", "dev", [
@@ -150,6 +159,15 @@ MUTANTS = [
          "            return false;\n", "")]),
     ("settled-though-failed", "tasks pass through although one has failed", "dev", [
         ("src/tmr/solo.c", "    orch->settled = SIMPLER_SETTLED_NOT;\n", "    (void)orch;\n")]),
+    ("spoiled-captured", "outputs are captured by descriptors that the kernel may have written",
+     "dev", [("src/tmr/solo_capture.c",
+              "    simpler_solo_set_args(thread, c->args, c->made);\n", "")], PASSING_TESTS),
+    ("deferred-without-args", "a task that is done later is captured from an empty slot", "dev", [
+        ("src/tmr/submit.c", "    if (orch->dump_level == 0 || status != 0)\n",
+         "    if (orch->dump_level != 0 || status != 0)\n")], PASSING_TESTS),
+    ("blocks-kept", "what was reserved behind args.bin is not given back", "dev", [
+        ("src/collect/args_dump/args_dump_collector.c",
+         "    simpler_args_dump_writer_trim(&c->writer);\n", "")], VOLUME_TESTS),
     ("failure-unrecorded", "the map does not learn of a task that failed as it passed", "dev", [
         ("src/tmr/submit.c",
          "    find_producers(orch, q, id);\n    keep_arguments(", "    keep_arguments(")]),
@@ -236,7 +254,7 @@ def build(preset, log):
     if not (WORK / "build" / preset / "CMakeCache.txt").exists():
         if run(["cmake", "--preset", preset, "-DSIMPLER_WERROR=OFF"], log) != 0:
             return False
-    targets = [name for name, _ in TESTS + COPY_TESTS]
+    targets = [name for name, _ in TESTS + COPY_TESTS + PASSING_TESTS + VOLUME_TESTS]
     jobs = str(os.cpu_count() or 1)
     return run(["cmake", "--build", f"build/{preset}", "-j", jobs, "--target", *targets], log) == 0
 
@@ -311,7 +329,8 @@ def main():
             if not build(preset, log):
                 print(f"the tree does not build, see {log.name}")
                 return 1
-            killer = kill(preset, log, TESTS) or kill(preset, log, COPY_TESTS)
+            killer = (kill(preset, log, TESTS) or kill(preset, log, COPY_TESTS) or
+                      kill(preset, log, PASSING_TESTS) or kill(preset, log, VOLUME_TESTS))
             if killer:
                 print(f"{killer} fails without any mutant (preset {preset}), see {log.name}")
                 return 1
