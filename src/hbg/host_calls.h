@@ -22,6 +22,10 @@ void simpler_hbg_report_fatal(struct simpler_orch *orch, enum simpler_device_cod
 bool simpler_hbg_is_fatal(const struct simpler_orch *orch);
 uint32_t simpler_hbg_cluster_count(const struct simpler_orch *orch);
 
+/* What an orchestration calls; and of the orchestrator's sink, the edges of the node. */
+extern const struct simpler_orch_ops simpler_hbg_ops;
+void simpler_hbg_drain_sink(struct simpler_edge_sink *sink);
+
 /* The edges of the node that is being made. */
 void simpler_hbg_find_producers(struct simpler_hbg_orch *orch,
                                 const struct simpler_task_args *args);

@@ -7,9 +7,6 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/memory.h"
-#include "base/testpoint.h"
 #include "hbg/host_calls.h"
 #include "hbg/host_limits.h"
 #include "task/launch_args.h"
@@ -35,50 +32,6 @@ struct request {
 };
 
 /* ---- ids ---- */
-
-/* The call that @node or @id lies behind; the calls before it count. */
-static uint32_t calls_before(const struct simpler_hbg_orch *orch, uint32_t node, uint64_t id,
-                             bool by_id)
-{
-    uint32_t low = 0, high = orch->call_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct simpler_hbg_call *c = &orch->calls[middle];
-        if (by_id ? c->first_id <= id : c->node < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Ids that @call takes. */
-static uint32_t ids_of(const struct simpler_hbg_call *call)
-{
-    return call->graph->image->node_count;
-}
-
-uint32_t simpler_hbg_orch_node_of(const struct simpler_hbg_orch *orch, uint64_t id)
-{
-    if (id >= orch->next_id)
-        return UINT32_MAX;
-    uint32_t at = calls_before(orch, 0, id, true);
-    if (at == 0)
-        return (uint32_t)id;
-    const struct simpler_hbg_call *c = &orch->calls[at - 1];
-    uint32_t behind = (uint32_t)id - c->first_id;
-    return behind < ids_of(c) ? c->node : c->node + 1 + behind - ids_of(c);
-}
-
-uint64_t simpler_hbg_orch_id_of(const struct simpler_hbg_orch *orch, uint32_t node)
-{
-    uint32_t at = calls_before(orch, node, 0, false);
-    if (at == 0)
-        return node;
-    const struct simpler_hbg_call *c = &orch->calls[at - 1];
-    return (uint64_t)c->first_id + ids_of(c) + (node - c->node - 1);
-}
 
 /* The node behind an id that the orchestration has; UINT32_MAX: no such task. */
 static uint32_t node_of_raw(const struct simpler_hbg_orch *orch, uint64_t raw)
@@ -324,7 +277,7 @@ static void add_edge(struct simpler_hbg_orch *orch, uint32_t node)
         orch->edges_full = true;
 }
 
-static void drain_sink(struct simpler_edge_sink *sink)
+void simpler_hbg_drain_sink(struct simpler_edge_sink *sink)
 {
     struct simpler_hbg_orch *orch =
         (struct simpler_hbg_orch *)(void *)((char *)sink - offsetof(struct simpler_hbg_orch, sink));
@@ -355,7 +308,7 @@ void simpler_hbg_find_producers(struct simpler_hbg_orch *orch, const struct simp
             simpler_tensormap_access(orch->draft->map, t, (enum simpler_tensor_use)args->use[i],
                                      self, &orch->sink);
     }
-    drain_sink(&orch->sink);
+    simpler_hbg_drain_sink(&orch->sink);
 }
 
 int simpler_hbg_check_edges(struct simpler_hbg_orch *orch, const char *file, int line)
@@ -631,7 +584,7 @@ static int get_argument(struct simpler_orch *base, uint64_t task, uint32_t i,
     return 0;
 }
 
-static const struct simpler_orch_ops ops = {
+const struct simpler_orch_ops simpler_hbg_ops = {
     .submit_aic = submit_aic,
     .submit_aiv = submit_aiv,
     .submit_mixed = submit_mixed,
@@ -647,108 +600,3 @@ static const struct simpler_orch_ops ops = {
     .is_fatal = simpler_hbg_is_fatal,
     .cluster_count = simpler_hbg_cluster_count,
 };
-
-/* ---- one run ---- */
-
-int simpler_hbg_draft_open(struct simpler_hbg_draft *draft, const struct simpler_runtime_env *env)
-{
-    static const uint32_t alive[CHIP_MAX_RING_DEPTH];
-    uint32_t window = (uint32_t)env->ring_task_window[0];
-    struct simpler_tensormap_config config = {
-        .capacity = (uint32_t)env->tensormap,
-        .window = {window, SIMPLER_TASK_WINDOW_MIN, SIMPLER_TASK_WINDOW_MIN,
-                   SIMPLER_TASK_WINDOW_MIN},
-        .track_readers = true,
-        .alive = alive,
-    };
-    int rc = simpler_hbg_builder_open(&draft->builder, window);
-
-    return rc == 0 ? simpler_tensormap_open(&config, &draft->map) : rc;
-}
-
-void simpler_hbg_draft_close(struct simpler_hbg_draft *draft)
-{
-    simpler_tensormap_close(draft->map);
-    simpler_hbg_builder_close(&draft->builder);
-    simpler_alloc_free(draft->fills);
-    draft->map = NULL;
-}
-
-int simpler_hbg_orch_open(const struct simpler_platform *platform,
-                          const struct simpler_runtime_env *env, _Atomic int32_t *stop,
-                          struct simpler_hbg_orch **out)
-{
-    struct simpler_hbg_orch *orch = simpler_alloc_zeroed(1, sizeof(*orch));
-    if (orch == NULL)
-        return SIMPLER_ENOMEM;
-    orch->head.ops = &ops;
-    orch->stop = stop;
-    orch->platform = platform;
-    orch->heap_bytes = env->ring_heap[0];
-    orch->sink.ids = orch->sink_ids;
-    orch->sink.capacity = sizeof(orch->sink_ids) / sizeof(orch->sink_ids[0]);
-    orch->sink.flush = drain_sink;
-    int rc = simpler_hbg_draft_open(&orch->main, env);
-    orch->heap = rc == 0 ? simpler_memory_map(orch->heap_bytes) : NULL;
-    if (orch->heap == NULL) {
-        simpler_hbg_orch_close(orch);
-        return SIMPLER_ENOMEM;
-    }
-    orch->main.heap = (uint64_t)(uintptr_t)orch->heap;
-    *out = orch;
-    return 0;
-}
-
-void simpler_hbg_orch_close(struct simpler_hbg_orch *orch)
-{
-    if (orch == NULL)
-        return;
-    simpler_hbg_draft_close(&orch->main);
-    if (orch->recorder != NULL)
-        simpler_hbg_draft_close(orch->recorder);
-    simpler_alloc_free(orch->recorder);
-    simpler_memory_unmap(orch->heap, orch->heap_bytes);
-    simpler_alloc_free(orch->calls);
-    simpler_alloc_free(orch->call_bases);
-    simpler_alloc_free(orch->call_scalars);
-    simpler_alloc_free(orch);
-}
-
-static void reset(struct simpler_hbg_orch *orch, const struct simpler_device_run *run,
-                  struct simpler_hbg_graph_cache *cache)
-{
-    orch->run = run;
-    orch->cache = cache;
-    orch->cache_clock = cache->clock;
-    orch->draft = &orch->main;
-    orch->recording = NULL;
-    orch->status = 0;
-    orch->counting = false;
-    orch->depth = orch->first_depth = 1;
-    orch->any_manual = false;
-    orch->manual_depth = 0;
-    orch->next_id = 0;
-    orch->edges_full = false;
-    orch->call_count = orch->call_base_count = orch->call_scalar_count = 0;
-    orch->fatal_text[0] = '\0';
-    simpler_hbg_builder_reset(&orch->main.builder, run->dump_args_level != 0);
-    simpler_tensormap_reset(orch->main.map, run->hazards == SIMPLER_HAZARDS_ALL);
-}
-
-int simpler_hbg_orch_run(struct simpler_hbg_orch *orch, const struct simpler_device_run *run,
-                         struct simpler_hbg_graph_cache *cache)
-{
-    const struct simpler_callable *callable = &run->callable->callable;
-    uint32_t given = run->args->tensor_count + run->args->scalar_count;
-
-    reset(orch, run, cache);
-    if (callable->expected_arg_count > given)
-        return simpler_hbg_latch(orch, SIMPLER_CODE_INVALID_ARGS,
-                                 "the callable expects %u arguments, %u were given",
-                                 callable->expected_arg_count, given);
-    callable->orchestrate((struct simpler_orch *)orch, run->args);
-    if (simpler_hbg_status(orch) == 0 && orch->depth > 1)
-        (void)simpler_hbg_latch(orch, SIMPLER_CODE_INVALID_ARGS,
-                                "the orchestration returned with %u scopes open", orch->depth - 1);
-    return simpler_hbg_status(orch);
-}
