@@ -68,6 +68,14 @@ void simpler_live_file_remove(const char *prefix)
         (void)unlink(path);
 }
 
+void simpler_live_file_remove_fresh(const char *prefix)
+{
+    char path[PATH_BYTES];
+
+    if (name(path, prefix, FRESH))
+        (void)unlink(path);
+}
+
 /* ---- reading ---- */
 
 /* One row a line, in this order. */

@@ -27,6 +27,8 @@ struct simpler_live {
 /* Makes the directory as well; appears whole.  SIMPLER_EIO (errno), SIMPLER_EOVERFLOW. */
 int simpler_live_file_write(const char *prefix, const struct simpler_live *live);
 void simpler_live_file_remove(const char *prefix);
+/* What is left of a write that was cut. */
+void simpler_live_file_remove_fresh(const char *prefix);
 /*
  * SIMPLER_ENOENT: there is none; SIMPLER_EIO; SIMPLER_EFORMAT: it is none of ours, torn, or of
  * another version.  @out unchanged on failure.

@@ -199,6 +199,7 @@ static void recover_args_dump(struct recovery *r)
 
 static void finish(struct recovery *r)
 {
+    simpler_live_file_remove_fresh(r->directory);
     if (!r->has_live)
         return;
     SIMPLER_TESTPOINT(RECOVER_STEP);
