@@ -20,7 +20,9 @@
 #include "collect/args_dump/args_dump_recover.h"
 #include "collect/args_dump/args_dump_wire.h"
 #include "collect/scope_stats/scope_stats_recover.h"
+#include "host/config.h"
 #include "host/live_file.h"
+#include "host/stale_regions.h"
 
 struct recovery {
     const char *directory;
@@ -242,5 +244,7 @@ int simpler_recover(const char *directory, struct simpler_recover_result *out)
     }
     int rc = recover(&r);
     simpler_region_reader_close(r.reader);
+    /* Of a process that was killed before its first run nobody else would hear. */
+    simpler_stale_regions_remove(simpler_config_region_directory());
     return rc;
 }

@@ -105,10 +105,13 @@ for text in '' 'simpler-live 2' 'simpler-live 1' "$(printf 'simpler-live 1\npid 
     says err "is torn, or of another version"
     rm -rf copy
 done
+# The region that nobody can find any more goes with the next recovery, or the next run.
 rm -f "$prefix/.live" && mkfifo "$prefix/.live"
 ran 0 recover "$prefix"
-
-# The region that nobody can find any more goes with the next run.
+[ "$(regions)" = 0 ] || fail "recover leaves a stale region"
+crash --crash-safe
+region=$(sed -n 's/^region //p' "$prefix/.live")
+rm -r "$prefix"
 ran 0 run dump_args --crash-safe --dump-args 2 --out n
 [ ! -e "$region" ] && [ "$(regions)" = 0 ] || fail "a stale region is left"
 # One that can be recovered stays.
