@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "environment.h"
 #include "json_writer.h"
 #include "scene_loader.h"
 #include "simpler/dtype.h"
@@ -59,22 +60,21 @@ static void print_sizes(void)
 
 static void print_variables(void)
 {
+    const struct simpler_environment_variable *row;
+    struct simpler_size_info size;
     struct simpler_variable_info v;
-    uint32_t count = 0;
 
-    (void)puts("\nenvironment");
-    for (; simpler_info_variable(count, &v) == 0; count++) {
+    (void)printf("\n%-32s %-16s %s\n", "environment", "default", "meaning");
+    for (uint32_t i = 0; simpler_info_size(i, &size) == 0; i++)
+        (void)printf("%-32s %-16" PRIu64 " %s, %s\n", size.variable, size.default_value, size.field,
+                     size.unit);
+    for (uint32_t i = 0; (row = simpler_environment_get(i)) != NULL; i++)
+        (void)printf("%-32s %-16s %s\n", row->name, row->default_text, row->meaning);
+    for (uint32_t i = 0; simpler_info_variable(i, &v) == 0; i++) {
         if (v.problem[0] == '\0')
             (void)printf("  %s=%s (in force)\n", v.name, v.value);
         else
             (void)printf("  %s is ignored: %s\n", v.name, v.problem);
-    }
-    if (count == 0) {
-        struct simpler_size_info size;
-        (void)fputs("  none is set; there are", stdout);
-        for (uint32_t i = 0; simpler_info_size(i, &size) == 0; i++)
-            (void)printf("%s %s", i == 0 ? "" : ",", size.variable);
-        (void)putchar('\n');
     }
 }
 
@@ -175,6 +175,32 @@ static void write_variables(struct simpler_json_writer *w)
     simpler_json_writer_close(w, ']');
 }
 
+static void write_variable(struct simpler_json_writer *w, const char *name,
+                           const char *default_text, const char *meaning)
+{
+    simpler_json_writer_open(w, NULL, '{');
+    simpler_json_writer_string(w, "name", name);
+    simpler_json_writer_string(w, "default", default_text);
+    simpler_json_writer_string(w, "meaning", meaning);
+    simpler_json_writer_close(w, '}');
+}
+
+static void write_known_variables(struct simpler_json_writer *w)
+{
+    const struct simpler_environment_variable *row;
+    struct simpler_size_info size;
+    char text[64];
+
+    simpler_json_writer_open(w, "variables", '[');
+    for (uint32_t i = 0; simpler_info_size(i, &size) == 0; i++) {
+        (void)snprintf(text, sizeof(text), "%" PRIu64, size.default_value);
+        write_variable(w, size.variable, text, size.field);
+    }
+    for (uint32_t i = 0; (row = simpler_environment_get(i)) != NULL; i++)
+        write_variable(w, row->name, row->default_text, row->meaning);
+    simpler_json_writer_close(w, ']');
+}
+
 static void write_scenes(struct simpler_json_writer *w, const struct simpler_scene_names *names)
 {
     char path[600];
@@ -202,6 +228,7 @@ static void write_json(const struct simpler_scene_names *names)
     write_platforms(&w);
     write_runtimes(&w);
     write_sizes(&w);
+    write_known_variables(&w);
     write_variables(&w);
     write_scenes(&w, names);
     simpler_json_writer_close(&w, '}');
@@ -243,7 +270,8 @@ const struct simpler_command simpler_cmd_info = {
     .help = "usage: simpler info [--json]\n"
             "\n"
             "Version, usable CPUs, platforms with their limits (defaults in brackets), sizes\n"
-            "of rings, pools and map, environment variables in force, and the scenes that\n"
-            "`simpler run` finds by name.\n",
+            "of rings, pools and map, every environment variable that is read, with its default,\n"
+            "the sizes among them that are in force, and the scenes that `simpler run` finds\n"
+            "by name.\n",
     .run = run_info,
 };

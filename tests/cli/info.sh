@@ -15,7 +15,8 @@ grep -Eq '^a5sim +2-5 \([2-5]\) +1-36 \(8\) +0-15 +raw ' <<<"$text" || fail "the
 grep -Eq '^ring_task_window +16384  a power of two from 4' <<<"$text" || fail "window"
 grep -Eq '^ring_heap +268435456 ' <<<"$text" || fail "heap"
 grep -Eq '^tensormap +65536 ' <<<"$text" || fail "tensormap"
-grep -q 'none is set; there are SIMPLER_RING_TASK_WINDOW' <<<"$text" || fail "no variables"
+grep -Eq '^SIMPLER_SCHEDULER_TIMEOUT_MS +20000 +ms ' <<<"$text" || fail "time-outs are listed"
+! grep -q 'in force' <<<"$text" || fail "none is set"
 
 # One CPU in the mask is one usable CPU, whatever the quota.
 taskset -c "$(awk '/Cpus_allowed_list/ { split($2, a, "[,-]"); print a[1] }' /proc/self/status)" \
@@ -34,7 +35,7 @@ SIMPLER_TENSORMAP='"x' "$SIMPLER" info --json >"$dir/info.json" || fail "--json"
 /usr/bin/python3 - "$dir/info.json" <<'PY' || fail "the JSON document"
 import json, sys
 info = json.load(open(sys.argv[1]))
-assert set(info) == {"version", "usable_cpus", "platforms", "runtimes", "sizes", "environment", "scenes",
+assert set(info) == {"version", "usable_cpus", "platforms", "runtimes", "sizes", "variables", "environment", "scenes",
                      "scenes_omitted"}
 assert info["scenes_omitted"] == 0
 by_name = {p["name"]: p for p in info["platforms"]}
