@@ -194,14 +194,17 @@ static void run_short(struct simpler_orch *orch, uint32_t number)
     simpler_scheduler_expose(thread);
 }
 
-/* More tasks are ready than others could run: take part. */
+/*
+ * More tasks are ready than others could run: take part.  Others must not run dry while
+ * this thread is inside a kernel: each may begin two meanwhile.
+ */
 static void help(struct simpler_orch *orch)
 {
     struct simpler_thread *thread = orch->thread;
+    uint32_t kept = 2 * (orch->device->thread_count - 1);
     uint32_t number;
 
-    if (orch->never_solo ||
-        simpler_ready_queue_count(&thread->queue) < orch->device->thread_count ||
+    if (orch->never_solo || simpler_ready_queue_count(&thread->queue) <= kept ||
         simpler_ready_queue_try_take(&thread->queue, &number, 1, false) == 0)
         return;
     simpler_scheduler_run_here(thread, number);
