@@ -588,13 +588,25 @@ static void chain_of_three(struct simpler_orch *orch, void *user)
 
 static void run_with_seam(enum simpler_testpoint seam)
 {
-    struct simpler_call_config config = kit_config(2);
+    struct simpler_call_config config = with_diagnostics(2);
     atomic_store(&dropped, 0);
     simpler_testpoint_set(drop_one, &seam);
     int rc = hang_run(chain_of_three, NULL, &config);
     simpler_testpoint_set(NULL, NULL);
     assert_true(atomic_load(&dropped) != 0);
     assert_int_equal(rc, -SIMPLER_CODE_SCHEDULER_TIMEOUT);
+    /* Whole files: every task that ran has its tensor twice and two scalars, no other has any. */
+    assert_int_equal(result.args_dump.status, 0);
+    assert_int_equal(result.args_dump.counts_known, 1);
+    assert_int_equal(result.args_dump.records, 4 * result.stats.tasks_run);
+    if (result.stats.tasks_run != 0)
+        assert_int_equal(count_of(read_file("args_dump/args_dump.json"), "after_completion\","),
+                         result.stats.tasks_run);
+    assert_int_equal(result.scope_stats.status, 0);
+    const char *scope = read_file("scope_stats/scope_stats.jsonl");
+    assert_non_null(scope);
+    assert_non_null(strstr(scope, "{\"fatal\": true, \"dropped\": 0"));
+    assert_int_equal(count_of(scope, "\n"), 1 + result.scope_stats.records);
     /* Nobody is inside: the device is free. */
     assert_int_equal(simpler_worker_quiesce(kit.worker, 0), 0);
 }
