@@ -696,7 +696,7 @@ static void chain_with_pause(struct simpler_orch *orch, void *user)
 static void one_of_three_schedulers_is_held(void **state)
 {
     (void)state;
-    struct simpler_call_config config = kit_config(4);
+    struct simpler_call_config config = with_diagnostics(4);
     atomic_store(&held, 0);
     atomic_store(&hold, 0);
     simpler_testpoint_set(hold_one, NULL);
@@ -704,6 +704,14 @@ static void one_of_three_schedulers_is_held(void **state)
     assert_int_equal(rc, -SIMPLER_CODE_SCHEDULER_TIMEOUT);
     must_say("a thread that took it has not come back");
     must_say("the device is busy");
+    /* Its lane is not read; the orchestrator's is complete. */
+    assert_int_equal(result.args_dump.status, SIMPLER_EPARTIAL);
+    assert_int_equal(result.args_dump.counts_known, 0);
+    assert_int_equal(result.scope_stats.status, 0);
+    const char *scope = read_file("scope_stats/scope_stats.jsonl");
+    assert_non_null(scope);
+    assert_non_null(strstr(scope, "{\"fatal\": true, \"dropped\": 0"));
+    assert_int_equal(count_of(scope, "\n"), 1 + result.scope_stats.records);
     assert_int_equal(simpler_worker_quiesce(kit.worker, 1000000), SIMPLER_ETIMEDOUT);
     atomic_store(&hold, 1);
     assert_int_equal(simpler_worker_quiesce(kit.worker, 10000000000u), 0);
