@@ -9,6 +9,7 @@
 
 #include "report/scope_json.h"
 #include "report/scope_page.h"
+#include "base/text.h"
 
 /* Rows of Top Peaks in the summary. */
 #define PEAK_ROWS 8
@@ -176,11 +177,11 @@ static void print_args_dump(FILE *out, const struct simpler_args_dump_result *a)
 
     if (a->has_manifest)
         (void)fprintf(out,
-                      "  args dump %s: %" PRIu64 " records, %s of payload, capture took %.3f ms, "
+                      "  args dump %s: %" PRIu64 " record%s, %s of payload, capture took %.3f ms, "
                       "%" PRIu64 " dropped, %" PRIu64 " truncated, in %s\n",
                       a->status == 0 ? "complete" : "INCOMPLETE", a->records,
-                      amount(a->payload_bytes, bytes), (double)a->capture_ns / 1e6, dropped(a),
-                      a->truncated, a->path);
+                      simpler_text_plural(a->records), amount(a->payload_bytes, bytes),
+                      (double)a->capture_ns / 1e6, dropped(a), a->truncated, a->path);
     else if (a->status != 0)
         (void)fprintf(out, "  args dump MISSING: %s%s%s\n", simpler_status_text(a->status),
                       a->path[0] != '\0' ? ": nothing whole in " : "", a->path);
@@ -206,8 +207,9 @@ static void print_scope_stats(FILE *out, const struct simpler_run_diagnostics *d
                               const struct simpler_scope_stats_result *s, bool peaks)
 {
     if (s->has_file)
-        (void)fprintf(out, "  scope stats %s: %" PRIu64 " samples in %s\n",
-                      s->status == 0 ? "complete" : "INCOMPLETE", s->records, s->path);
+        (void)fprintf(out, "  scope stats %s: %" PRIu64 " sample%s in %s\n",
+                      s->status == 0 ? "complete" : "INCOMPLETE", s->records,
+                      simpler_text_plural(s->records), s->path);
     else
         (void)fprintf(out, "  scope stats MISSING: %s%s%s\n", why_missing(s),
                       s->path[0] != '\0' ? ": no " : "", s->path);

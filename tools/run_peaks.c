@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "report/report_text.h"
+#include "base/text.h"
 
 /* The row of a peak, made when it is new; NULL when there is no room. */
 static struct simpler_run_peak *find(struct simpler_run_peaks *peaks,
@@ -75,9 +76,9 @@ void simpler_run_peaks_text(FILE *out, const struct simpler_run_peaks *peaks)
 {
     if (peaks->rounds == 0)
         return;
-    (void)fprintf(out, "  peaks of %" PRIu32 " rounds\n  %-12s %10s %14s %14s %14s %9s %9s\n",
-                  peaks->rounds, "Resource", "ring_depth", "least", "mean", "most", "Use",
-                  "in round");
+    (void)fprintf(out, "  peaks of %" PRIu32 " round%s\n  %-12s %10s %14s %14s %14s %9s %9s\n",
+                  peaks->rounds, simpler_text_plural(peaks->rounds), "Resource", "ring_depth",
+                  "least", "mean", "most", "Use", "in round");
     for (uint32_t i = 0; i < peaks->count; i++)
         print_row(out, &peaks->rows[i]);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The text summary: a head line a case, counts, verdict, peaks, times, messages. */
 #include "run_report.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -142,8 +143,8 @@ static void print_rounds(FILE *out, const struct simpler_run_record *r)
     uint64_t median, min, max;
     char a[32], b[32], c[32];
 
-    (void)fprintf(out, "  %" PRIu32 " rounds, %" PRIu32 " failed\n", r->round_count,
-                  r->failed_count);
+    (void)fprintf(out, "  %" PRIu32 " round%s, %" PRIu32 " failed\n", r->round_count,
+                  simpler_text_plural(r->round_count), r->failed_count);
     if (!simpler_run_record_times(r, &median, &min, &max))
         return;
     (void)fprintf(out, "  %-10s %14s %14s %14s\n", "", "median", "min", "max");
@@ -195,8 +196,9 @@ void simpler_run_report_text(const struct simpler_run_summary *s, FILE *out)
     if (s->options->quiet && passed == s->plan->count)
         return;
     if (s->plan->count > 1 || s->record_count < s->plan->count)
-        (void)fprintf(out, "%" PRIu32 " of %" PRIu32 " cases passed, %" PRIu32 " not run\n", passed,
-                      s->plan->count, s->plan->count - s->record_count);
+        (void)fprintf(out, "%" PRIu32 " of %" PRIu32 " case%s passed, %" PRIu32 " not run\n",
+                      passed, s->plan->count, simpler_text_plural(s->plan->count),
+                      s->plan->count - s->record_count);
     if (s->interrupted)
         (void)fputs("interrupted\n", out);
 }

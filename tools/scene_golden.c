@@ -11,6 +11,7 @@
 #include "npy_read.h"
 #include "report/number.h"
 #include "report/number_text.h"
+#include "base/text.h"
 
 static bool is_close(const struct simpler_manifest_golden *golden, uint32_t dtype, uint64_t found,
                      uint64_t want)
@@ -117,8 +118,9 @@ static int compare_all(const struct simpler_scene_args *args, bool has_golden, v
         compared += !is_input;
         elements += is_input ? 0 : arg->numel;
     }
-    (void)snprintf(message, message_bytes, "%" PRIu64 " elements of %" PRIu32 " tensors", elements,
-                   compared);
+    (void)snprintf(message, message_bytes, "%" PRIu64 " element%s of %" PRIu32 " tensor%s",
+                   elements, simpler_text_plural(elements), compared,
+                   simpler_text_plural(compared));
     return 0;
 }
 

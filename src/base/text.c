@@ -89,3 +89,8 @@ bool simpler_text_parse_list(const char *text, uint64_t *out, uint32_t count)
         out[i] = values[found == 1 ? 0 : i];
     return true;
 }
+
+const char *simpler_text_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}

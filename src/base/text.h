@@ -12,4 +12,7 @@ bool simpler_text_parse_i64(const char *text, int64_t *out);
 /* One number, which fills all of out[0 .. count-1], or exactly @count with commas between. */
 bool simpler_text_parse_list(const char *text, uint64_t *out, uint32_t count);
 
+/* What follows a noun that is counted: "" after 1, else "s". */
+const char *simpler_text_plural(uint64_t count);
+
 #endif

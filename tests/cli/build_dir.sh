@@ -96,7 +96,7 @@ done
 # A run.
 does 0 run scene
 says '^scaled first: passed on cpu device 0, .* hazards raw$'
-says '^  golden right: 32 elements of 1 tensors$'
+says '^  golden right: 32 elements of 1 tensor$'
 complains 'aicpu_orchestration_entry: said by the orchestration, 4'
 does 0 run "$work/scene/" -p a2a3sim --hazards all --json
 says '"hazards": "all"'

@@ -77,12 +77,22 @@ static void lists_have_one_or_all_entries(void **state)
     assert_int_equal(values[1], 16);
 }
 
+static void one_thing_is_no_plural(void **state)
+{
+    (void)state;
+    assert_string_equal(simpler_text_plural(1), "");
+    assert_string_equal(simpler_text_plural(0), "s");
+    assert_string_equal(simpler_text_plural(2), "s");
+    assert_string_equal(simpler_text_plural((UINT64_C(1) << 32) + 1), "s");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unsigned_numbers_are_strict),
         cmocka_unit_test(signed_numbers_reach_both_ends),
         cmocka_unit_test(lists_have_one_or_all_entries),
+        cmocka_unit_test(one_thing_is_no_plural),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
