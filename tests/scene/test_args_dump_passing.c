@@ -4,6 +4,9 @@
  * captured with, by which ids, and that they do pass.
  */
 #include <fcntl.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -235,6 +238,7 @@ static void a_failed_task_has_both_its_stages(void **state)
 }
 
 static struct simpler_async_counter counter;
+static _Atomic bool has_begun; /* release: what it wrote; a chip's second thread waits for it */
 
 /* Begins to write its tensor; somebody else ends it, and raises the counter. */
 static int begin_kernel(const int64_t *args, uint32_t tensors, void *user)
@@ -244,6 +248,7 @@ static int begin_kernel(const int64_t *args, uint32_t tensors, void *user)
     (void)tensors;
     (void)user;
     fill(simpler_kernel_data(args, 0), 1);
+    atomic_store_explicit(&has_begun, true, memory_order_release);
     return simpler_kernel_defer(args, &condition);
 }
 
@@ -252,6 +257,8 @@ static int end_kernel(const int64_t *args, uint32_t tensors, void *user)
     (void)args;
     (void)tensors;
     (void)user;
+    while (!atomic_load_explicit(&has_begun, memory_order_acquire))
+        (void)sched_yield();
     fill(first, 2);
     simpler_async_counter_add(&counter, 1);
     return 0;
@@ -300,6 +307,7 @@ static void a_deferred_task_is_captured_when_it_is_done(void **state)
         fill(first, 0);
         fill(second, 4);
         counter.value = 0; /* between runs */
+        atomic_store(&has_begun, false);
         assert_int_equal(dump_with(&kit, deferred_graph, output ? first : NULL, 1, 2), 0);
         check_entries(output ? with_output : plain, output ? 4 : 3);
         kit_close(&kit);
