@@ -38,6 +38,8 @@ static void keep_line(void *user, int level, const char *line)
 /* Where they stop; whether the backstop is cut short. */
 static _Atomic int stop_at;
 static _Atomic bool clock_runs;
+/* Who calls the run: it drains lanes whose threads have not stopped, and must not stop there. */
+static pthread_t caller;
 
 /* Every collection thread that comes there stays, until the test is over. */
 static bool stop_there(void *user, enum simpler_testpoint point)
@@ -45,7 +47,8 @@ static bool stop_there(void *user, enum simpler_testpoint point)
     (void)user;
     if (point == SIMPLER_TESTPOINT_SESSION_PATIENCE)
         return !atomic_load(&clock_runs);
-    if ((int)point != atomic_load(&stop_at) || atomic_load(&run_over))
+    if ((int)point != atomic_load(&stop_at) || atomic_load(&run_over) ||
+        pthread_equal(pthread_self(), caller))
         return false;
     atomic_fetch_add(&parked, 1);
     while (!atomic_load_explicit(&let_go, memory_order_acquire))
@@ -218,6 +221,7 @@ int main(void)
     };
     if (mkdtemp(prefix) == NULL)
         return 1;
+    caller = pthread_self();
     simpler_log_set_callback(keep_line, NULL);
     int rc = cmocka_run_group_tests(tests, NULL, NULL);
     char command[64];
