@@ -12,6 +12,7 @@
  * unit of the part completes it.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -94,9 +95,10 @@ struct simpler_hbg_thread {
     struct simpler_hbg_counts *counts;
     struct simpler_hbg_place place;
     uint32_t index;
-    uint32_t lane;  /* of diagnostics */
-    bool left;      /* the run hangs and it is on its way out: what it was at is not done */
-    uint32_t first; /* node of the grain that it is in; those up to place.node are done */
+    _Atomic int32_t seat; /* see cpu_seat.h; the CPU where it woke, -1: it sleeps */
+    uint32_t lane;        /* of diagnostics */
+    bool left;            /* the run hangs and it is on its way out: what it was at is not done */
+    uint32_t first;       /* node of the grain that it is in; those up to place.node are done */
     const struct simpler_hbg_part *part; /* of that grain; NULL: in none */
     uint32_t handed;                     /* unit to run next, or NO_UNIT */
     uint32_t stack;   /* 1 + a unit: ready ones that the queue had no room for; 0: none */
@@ -169,6 +171,8 @@ struct simpler_hbg_device {
     uint32_t parallel;     /* threads that can run at once */
     uint64_t spin_ticks;
     bool spin_allowed;
+    bool has_seats; /* each thread can have a CPU of its own */
+    cpu_set_t cpus; /* that the threads may use, if has_seats */
     uint32_t caller_rest;
     uint64_t probed_ns;
 

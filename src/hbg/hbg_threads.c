@@ -10,6 +10,7 @@
 #include "base/logger.h"
 #include "base/spin_wait.h"
 #include "base/testpoint.h"
+#include "hbg/cpu_seat.h"
 #include "hbg/hbg_device.h"
 #include "hbg/hbg_hang.h"
 #include "hbg/hbg_launch.h"
@@ -120,6 +121,14 @@ static bool work(struct simpler_hbg_thread *thread, uint32_t *seen)
     return false;
 }
 
+/* Sleeps until there is work, or a run; has a CPU of its own then, if there is one. */
+static void park(struct simpler_hbg_thread *thread, uint32_t seen)
+{
+    simpler_hbg_seat_leave(thread);
+    simpler_event_wait(&thread->device->work, seen, UINT64_MAX);
+    simpler_hbg_seat_take(thread);
+}
+
 /* Between runs: one thread spins for a moment, the others park at once. */
 static void wait_for_run(struct simpler_hbg_thread *thread)
 {
@@ -137,7 +146,7 @@ static void wait_for_run(struct simpler_hbg_thread *thread)
     if (!simpler_hbg_is_over(device) || simpler_hbg_is_closing(device))
         simpler_event_cancel(&device->work);
     else
-        simpler_event_wait(&device->work, seen, UINT64_MAX);
+        park(thread, seen);
 }
 
 static void *thread_main(void *argument)
@@ -156,7 +165,7 @@ static void *thread_main(void *argument)
         bool parks = work(thread, &seen);
         leave(device);
         if (parks)
-            simpler_event_wait(&device->work, seen, UINT64_MAX);
+            park(thread, seen);
     }
     simpler_hbg_crash_leave(stack);
     simpler_kernel_guard_exit(&thread->place.guard, &device->guarded);
@@ -171,6 +180,7 @@ void simpler_hbg_init_thread(struct simpler_hbg_thread *thread, struct simpler_h
     thread->counts = &device->counts[i];
     atomic_store_explicit(&thread->place.guard.kernel, SIMPLER_NO_KERNEL, memory_order_relaxed);
     thread->index = i;
+    simpler_hbg_seat_leave(thread);
     thread->lane = i;
     thread->handed = SIMPLER_HBG_NO_UNIT;
     thread->victim = device->thread_count - 1;
@@ -200,6 +210,7 @@ static int start_threads(struct simpler_hbg_device *device, const struct simpler
         device->most_threads = count + 3 * run->cluster_count;
     device->parallel = count < cpus ? count : cpus;
     device->spin_allowed = count <= cpus;
+    simpler_hbg_seats_open(device, cpus);
     device->spin_ticks = simpler_clock_ns_to_ticks(
         device->spin_allowed ? SIMPLER_PARK_COST_NS : SIMPLER_OVERSUBSCRIBED_NS);
     for (uint32_t i = 0; i < device->thread_count; i++)
