@@ -96,9 +96,9 @@ static void print_text(const struct simpler_recover_result *r, int rc, const cha
     print_part("scope stats", "samples", "", &r->scope_stats);
     print_part("args dump", "records", "/args_dump.json", &r->args_dump);
     print_dump_losses(r);
-    if (any && r->has_region)
+    if (any && r->has_region && r->records_refused == 0)
         (void)printf("Every record that process %" PRId64 " had made is there.\n", r->pid);
-    else if (any)
+    else if (any && !r->has_region)
         (void)puts("The run was not crash-safe, or its memory is gone: what had not reached the "
                    "disk is lost,\nand how much that is cannot be known.");
     else if (rc == 0)

@@ -61,6 +61,15 @@ static bool is_taken(const struct simpler_crash_safety *safety)
            simpler_process_is_alive(other.pid, other.start_time);
 }
 
+void simpler_crash_safety_forget_dead(const char *prefix)
+{
+    struct simpler_live other;
+
+    if (simpler_live_file_read(prefix, &other) == 0 &&
+        !simpler_process_is_alive(other.pid, other.start_time))
+        simpler_live_file_remove(prefix);
+}
+
 bool simpler_crash_safety_begin(struct simpler_crash_safety *safety, const char *prefix,
                                 struct simpler_live *live)
 {
@@ -75,11 +84,13 @@ bool simpler_crash_safety_begin(struct simpler_crash_safety *safety, const char 
     live->start_time = simpler_process_start_time(getpid());
     (void)snprintf(live->region, sizeof(live->region), "%s",
                    simpler_region_backing_path(safety->backing));
-    simpler_region_backing_set_run(safety->backing, safety->prefix, live->run_epoch);
-    if (simpler_live_file_write(safety->prefix, live) == 0)
+    simpler_region_backing_set_run(safety->backing, safety->prefix);
+    if (simpler_live_file_write(safety->prefix, live) == 0) {
+        simpler_region_backing_set_directory(safety->backing);
         return true;
+    }
     SIMPLER_WARN("not crash-safe: %s/" SIMPLER_LIVE_NAME ": %s", prefix, strerror(errno));
-    simpler_region_backing_set_run(safety->backing, NULL, 0);
+    simpler_region_backing_set_run(safety->backing, NULL);
     safety->prefix[0] = '\0';
     return false;
 }
@@ -89,7 +100,7 @@ void simpler_crash_safety_end(struct simpler_crash_safety *safety)
     if (safety->prefix[0] == '\0')
         return;
     simpler_live_file_remove(safety->prefix);
-    simpler_region_backing_set_run(safety->backing, NULL, 0);
+    simpler_region_backing_set_run(safety->backing, NULL);
     safety->prefix[0] = '\0';
 }
 

@@ -26,6 +26,8 @@ struct simpler_region_backing *simpler_crash_safety_ensure(struct simpler_crash_
 void simpler_crash_safety_refuse(struct simpler_crash_safety *safety, const char *what);
 
 struct simpler_live;
+/* A run without a .live of its own begins: one that a dead process left is not of its files. */
+void simpler_crash_safety_forget_dead(const char *prefix);
 /* Before the device begins: .live.  False: a crash will lose what is not drained; logged. */
 bool simpler_crash_safety_begin(struct simpler_crash_safety *safety, const char *prefix,
                                 struct simpler_live *live);

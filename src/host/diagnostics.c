@@ -264,6 +264,8 @@ static void begin_crash_safety(struct simpler_diagnostics *diagnostics, const ch
 
     if (any && simpler_crash_safety_begin(&diagnostics->safety, output_prefix, &live))
         result->crash_safe = all;
+    else if (stats || dump)
+        simpler_crash_safety_forget_dead(output_prefix); /* its files are this run's now */
 }
 
 int simpler_diagnostics_admit(struct simpler_diagnostics *diagnostics, const char *output_prefix,
@@ -374,6 +376,14 @@ static void end_crash_safety(struct simpler_diagnostics *diagnostics,
     uint32_t lanes = simpler_device_lanes(run);
 
     simpler_crash_safety_end(&diagnostics->safety);
+    /* A collection that stopped keeps its parts of the file: the next run needs another one. */
+    if (((run->enable_profiling_flag & SIMPLER_PROFILING_SCOPE_STATS) != 0 &&
+         diagnostics->scope_stats == NULL) ||
+        ((run->enable_profiling_flag & SIMPLER_PROFILING_DUMP_ARGS) != 0 &&
+         diagnostics->args_dump == NULL)) {
+        simpler_crash_safety_abandon(&diagnostics->safety);
+        return;
+    }
     for (uint32_t l = 0; l < lanes && l < SIMPLER_DIAGNOSTICS_LANES; l++) {
         if (ends[l] != SIMPLER_DEVICE_LANE_COMPLETE) {
             simpler_crash_safety_abandon(&diagnostics->safety);

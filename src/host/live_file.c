@@ -23,7 +23,9 @@ static bool name(char path[PATH_BYTES], const char *prefix, const char *file)
 
 static int put(const char *path, const char *text, size_t bytes)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    /* What stands there is torn, or somebody's pipe or link. */
+    (void)unlink(path);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 
     if (fd < 0)
         return -1;

@@ -40,10 +40,13 @@ static int read_live(struct recovery *r)
 {
     int rc = simpler_live_file_read(r->directory, &r->live);
 
-    if (rc != 0) {
-        if (rc != SIMPLER_ENOENT)
-            SAY(r, SIMPLER_LIVE_NAME " is torn, or of another version: a region is not looked for");
+    if (rc == SIMPLER_EFORMAT)
+        SAY(r, SIMPLER_LIVE_NAME " is torn, or of another version: a region is not looked for");
+    if (rc == SIMPLER_EFORMAT || rc == SIMPLER_ENOENT)
         return 0;
+    if (rc != 0) {
+        SAY(r, SIMPLER_LIVE_NAME " cannot be read: %s", strerror(errno));
+        return rc;
     }
     r->has_live = true;
     r->out->pid = r->live.pid;
@@ -66,12 +69,13 @@ static bool has_region_name(const char *path)
 /* The reader takes @fd. */
 static int take_region(struct recovery *r, int fd)
 {
-    struct stat info;
+    struct stat info = {0};
 
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid()) {
-        SAY(r, "the region is no file of this user");
+    /* What only cannot be read now is not given up. */
+    if (fstat(fd, &info) != 0 || info.st_uid != geteuid()) {
+        SAY(r, "the region belongs to user %lu: recover as that one", (unsigned long)info.st_uid);
         (void)close(fd);
-        return 0;
+        return SIMPLER_EIO;
     }
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         SAY(r,
@@ -90,7 +94,7 @@ static int take_region(struct recovery *r, int fd)
     }
     if (rc != 0)
         SAY(r, "the region is not used: %s", simpler_status_text(rc));
-    return rc == SIMPLER_ENOMEM ? rc : 0;
+    return rc == SIMPLER_EFORMAT ? 0 : rc;
 }
 
 static int open_region(struct recovery *r)
@@ -104,24 +108,46 @@ static int open_region(struct recovery *r)
     int fd = open(r->live.region, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd >= 0)
         return take_region(r, fd);
-    SAY(r, "the region is not there: %s", strerror(errno));
-    return 0;
+    int error = errno;
+    SAY(r, "the region %s: %s", error == ENOENT ? "is not there" : "cannot be opened",
+        strerror(error));
+    return error == ENOENT || error == ELOOP ? 0 : SIMPLER_EIO;
 }
 
 /* ---- the parts ---- */
 
-/* The session of a collector; NULL: the region has none that can be used. */
-static const struct simpler_region_session *session_of(struct recovery *r, uint32_t magic,
-                                                       uint32_t record_bytes,
-                                                       struct simpler_region_session *session)
+/*
+ * The session of a collector; *found NULL: the region has none that can be used.  Not 0: it
+ * cannot be read now, and the part fails before anything of it is touched.
+ */
+static int find_session(struct recovery *r, bool wanted, uint32_t magic, uint32_t record_bytes,
+                        struct simpler_region_session *session,
+                        const struct simpler_region_session **found)
 {
-    if (r->reader == NULL)
-        return NULL;
+    *found = NULL;
+    if (r->reader == NULL || !wanted)
+        return 0;
     int rc =
         simpler_region_reader_session(r->reader, magic, record_bytes, r->live.run_epoch, session);
-    if (rc != 0 && rc != SIMPLER_ENOENT)
-        SAY(r, "a part of the region is not used: %s", simpler_status_text(rc));
-    return rc == 0 ? session : NULL;
+    if (rc == 0)
+        *found = session;
+    if (rc == 0 || rc == SIMPLER_ENOENT)
+        return 0;
+    SAY(r, "a part of the region is not used: %s", simpler_status_text(rc));
+    r->out->has_region = 0;
+    return rc == SIMPLER_EFORMAT ? 0 : rc;
+}
+
+/* False: the part is told as failed. */
+static bool has_begun(struct simpler_recover_part *part, int rc)
+{
+    if (rc == 0)
+        return true;
+    part->state = SIMPLER_RECOVER_FAILED;
+    part->status = rc;
+    (void)snprintf(part->message, sizeof(part->message), "the memory of the process: %s",
+                   simpler_status_text(rc));
+    return false;
 }
 
 static void recover_scope_stats(struct recovery *r)
@@ -129,11 +155,11 @@ static void recover_scope_stats(struct recovery *r)
     struct simpler_recover_part *part = &r->out->scope_stats;
     struct simpler_region_session session = {0};
     struct scope_stats_recovered o;
-    const struct simpler_region_session *found =
-        r->live.scope_stats
-            ? session_of(r, SCOPE_STATS_MAGIC, sizeof(struct scope_stats_record), &session)
-            : NULL;
+    const struct simpler_region_session *found;
 
+    if (!has_begun(part, find_session(r, r->live.scope_stats, SCOPE_STATS_MAGIC,
+                                      sizeof(struct scope_stats_record), &session, &found)))
+        return;
     part->status = simpler_scope_stats_recover(r->directory, found != NULL ? r->reader : NULL,
                                                found, r->live.run_epoch, &o);
     simpler_region_session_fini(&session);
@@ -173,11 +199,11 @@ static void recover_args_dump(struct recovery *r)
     struct simpler_recover_part *part = &r->out->args_dump;
     struct simpler_region_session session = {0};
     struct args_dump_recovered o;
-    const struct simpler_region_session *found =
-        r->live.args_dump != 0
-            ? session_of(r, ARGS_DUMP_MAGIC, sizeof(struct args_dump_record), &session)
-            : NULL;
+    const struct simpler_region_session *found;
 
+    if (!has_begun(part, find_session(r, r->live.args_dump != 0, ARGS_DUMP_MAGIC,
+                                      sizeof(struct args_dump_record), &session, &found)))
+        return;
     part->status = simpler_args_dump_recover(r->directory, found != NULL ? r->reader : NULL, found,
                                              r->live.args_dump, &o);
     simpler_region_session_fini(&session);

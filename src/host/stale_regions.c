@@ -14,17 +14,43 @@
 #include "base/logger.h"
 #include "base/process.h"
 #include "host/live_file.h"
+#include "simpler/status.h"
 #include "wire/region_wire.h"
 
 /* The fields before the parts. */
 #define HEAD_BYTES offsetof(struct simpler_region_header, parts)
 
-static bool is_run_of(const char *prefix, const char *path)
+/* The directory that the run wrote to is still where it was. */
+static bool is_in_place(const struct simpler_region_header *header)
+{
+    struct stat info;
+
+    return stat(header->prefix, &info) == 0 && info.st_dev == header->directory_dev &&
+           info.st_ino == header->directory_ino;
+}
+
+/*
+ * Whether a .live may name the region: the run's own, or one that cannot be seen since its
+ * directory has moved.  In doubt it does.
+ */
+static bool is_named(const struct simpler_region_header *header, const char *path)
 {
     struct simpler_live live;
 
-    return prefix[0] == '/' && simpler_live_file_read(prefix, &live) == 0 &&
-           strcmp(live.region, path) == 0;
+    if (header->prefix[0] != '/')
+        return false;
+    int rc = simpler_live_file_read(header->prefix, &live);
+    if (rc == 0 && strcmp(live.region, path) == 0)
+        return true;
+    if (rc != 0 && rc != SIMPLER_ENOENT && rc != SIMPLER_EFORMAT)
+        return true;
+    /* Without an identity the run had not begun. */
+    if ((header->directory_dev == 0 && header->directory_ino == 0) || is_in_place(header))
+        return false;
+    SIMPLER_WARN("%s holds the diagnostics of a run that died, and %s is not there any more: "
+                 "`simpler recover` where it is now, or remove the file",
+                 path, header->prefix);
+    return true;
 }
 
 /* The file is locked by us: its process has ended, or is about to make it. */
@@ -41,8 +67,8 @@ static bool is_of_use(int fd, const char *path)
         is_used = false;
     } else {
         header->prefix[SIMPLER_REGION_PREFIX - 1] = '\0';
-        is_used = simpler_process_is_alive(header->pid, header->start_time) ||
-                  is_run_of(header->prefix, path);
+        is_used =
+            simpler_process_is_alive(header->pid, header->start_time) || is_named(header, path);
     }
     simpler_alloc_free(header);
     return is_used;

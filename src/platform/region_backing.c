@@ -24,6 +24,7 @@
 
 #define PAGE            4096u
 #define NAMES           1000
+#define CLAIM_BYTES     ((uint64_t)2 << 20)
 #define DIRECTORY_BYTES 160
 
 struct simpler_region_backing {
@@ -40,13 +41,17 @@ struct simpler_region_backing {
 /* 0, or an errno: the space is there. */
 static int claim(int fd, uint64_t offset, uint64_t bytes)
 {
-    int error;
+    int error = 0;
 
     if (SIMPLER_FAILPOINT(REGION_CLAIM))
         return ENOSPC;
-    do
-        error = posix_fallocate(fd, (off_t)offset, (off_t)bytes);
-    while (error == EINTR);
+    /* A signal undoes the whole call: a timer must not undo all of it again and again. */
+    for (uint64_t at = 0; at < bytes && error == 0; at += CLAIM_BYTES) {
+        uint64_t n = bytes - at < CLAIM_BYTES ? bytes - at : CLAIM_BYTES;
+        do
+            error = posix_fallocate(fd, (off_t)(offset + at), (off_t)n);
+        while (error == EINTR);
+    }
     return error;
 }
 
@@ -142,16 +147,25 @@ const char *simpler_region_backing_path(const struct simpler_region_backing *bac
     return backing->path;
 }
 
-void simpler_region_backing_set_run(struct simpler_region_backing *backing, const char *prefix,
-                                    uint32_t run_epoch)
+void simpler_region_backing_set_run(struct simpler_region_backing *backing, const char *prefix)
 {
     struct simpler_region_header *header = backing->header;
 
     header->prefix[0] = '\0';
     atomic_signal_fence(memory_order_seq_cst);
-    header->run_epoch = run_epoch;
+    header->directory_dev = header->directory_ino = 0;
     if (prefix != NULL)
         (void)snprintf(header->prefix, sizeof(header->prefix), "%s", prefix);
+}
+
+void simpler_region_backing_set_directory(struct simpler_region_backing *backing)
+{
+    struct stat info;
+
+    if (stat(backing->header->prefix, &info) != 0)
+        return;
+    backing->header->directory_dev = info.st_dev;
+    backing->header->directory_ino = info.st_ino;
 }
 
 /* ---- parts ---- */

@@ -27,8 +27,9 @@ void simpler_region_backing_unlink(struct simpler_region_backing *backing);
 
 const char *simpler_region_backing_path(const struct simpler_region_backing *backing);
 /* The run under way; @prefix absolute, NULL: none. */
-void simpler_region_backing_set_run(struct simpler_region_backing *backing, const char *prefix,
-                                    uint32_t run_epoch);
+void simpler_region_backing_set_run(struct simpler_region_backing *backing, const char *prefix);
+/* Its directory is there: from now on the region tells whether it has moved. */
+void simpler_region_backing_set_directory(struct simpler_region_backing *backing);
 
 /*
  * Zeroed memory of request->bytes, from its backing if it has one; NULL when there is none.

@@ -45,15 +45,14 @@ struct simpler_region_header {
     uint32_t version;
     uint32_t reserved;
     int64_t pid;
-    uint64_t start_time; /* of the process, in ticks since the system's start */
-    uint32_t run_epoch;  /* of the run under way */
-    uint32_t reserved1;
-    char prefix[SIMPLER_REGION_PREFIX]; /* absolute, of the run under way; empty: none */
+    uint64_t start_time;                   /* of the process, in ticks since the system's start */
+    uint64_t directory_dev, directory_ino; /* of prefix; 0: none */
+    char prefix[SIMPLER_REGION_PREFIX];    /* absolute, of the run under way; empty: none */
     struct simpler_region_part parts[SIMPLER_REGION_PARTS];
 };
 
 _Static_assert(sizeof(struct simpler_region_part) == 48, "file layout");
-_Static_assert(sizeof(struct simpler_region_header) == 40 + 4096 + 48 * 1200, "file layout");
+_Static_assert(sizeof(struct simpler_region_header) == 48 + 4096 + 48 * 1200, "file layout");
 _Static_assert(sizeof(struct simpler_region_header) < 65536, "parts begin there");
 #define SIMPLER_REGION_HEADER_BYTES 65536u
 

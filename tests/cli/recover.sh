@@ -111,9 +111,27 @@ ran 0 recover "$prefix"
 [ "$(regions)" = 0 ] || fail "recover leaves a stale region"
 crash --crash-safe
 region=$(sed -n 's/^region //p' "$prefix/.live")
-rm -r "$prefix"
+rm "$prefix/.live"
 ran 0 run dump_args --crash-safe --dump-args 2 --out n
 [ ! -e "$region" ] && [ "$(regions)" = 0 ] || fail "a stale region is left"
+# A directory that has moved is still found, so its region stays, and is spoken of.
+crash --crash-safe
+region=$(sed -n 's/^region //p' "$prefix/.live")
+mv "$prefix" moved
+ran 0 run dump_args --crash-safe --dump-args 2 --out n
+says err "$region holds the diagnostics of a run that died"
+[ "$(regions)" = 1 ] || fail "the region of a directory that moved is removed"
+ran 0 recover moved
+says out "Every record that process"
+[ "$(regions)" = 0 ] || fail "the region is left"
+# What lies in the way is not written through.
+crash --crash-safe
+echo precious >"$dir/victim"
+ln -s "$dir/victim" "$prefix/args_dump/.recover"
+"$SIMPLER" recover "$prefix" >out 2>err
+[ "$(cat "$dir/victim")" = precious ] || fail "a link was followed"
+rm -f "$prefix/args_dump/.recover"
+ran 0 recover "$prefix"
 # One that can be recovered stays.
 crash --crash-safe
 ran 0 run dump_args --crash-safe --dump-args 2 --out n

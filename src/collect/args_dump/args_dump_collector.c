@@ -7,26 +7,19 @@
  */
 #include "collect/args_dump/args_dump_collector.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/directories.h"
 #include "base/logger.h"
 #include "base/memory.h"
-#include "collect/args_dump/args_dump_export.h"
+#include "collect/args_dump/args_dump_ending.h"
+#include "collect/args_dump/args_dump_files.h"
 #include "collect/args_dump/args_dump_store.h"
 #include "collect/args_dump/args_dump_writer.h"
 #include "wire/region_wire.h"
 
-#define DIRECTORY  "/args_dump"
 #define MAX_SHARDS 2u
 _Static_assert(MAX_SHARDS <= ARGS_DUMP_MAX_SHARDS, "the store has a piece for each");
 
@@ -42,102 +35,12 @@ struct simpler_args_dump_collector {
     struct args_dump_store store;
 
     uint32_t run_epoch;
-    uint32_t level;
-    bool is_new;                         /* the run is to be retained; nothing is replaced */
+    struct args_dump_files files;
     struct args_dump_retained *retained; /* of the run that was settled */
     struct args_dump_budget *budget;
-    char path[ARGS_DUMP_PATH_BYTES]; /* the directory; empty: it is too long */
-    uint64_t *places[MAX_SHARDS];    /* of the payloads of the buffer that is collected */
-    _Atomic bool settling;           /* the caller is about to write what is left */
-
-    pthread_mutex_t lock; /* guards the rest; taken before any other */
-    bool lock_ready;
-    bool opened; /* tried; directory tells how it went */
-    bool bin_opened;
-    bool taken; /* another run writes into the directory */
-    int directory;
-    int bin; /* -1: there is no args.bin */
-    int open_error;
-    uint64_t given_up; /* records of a run without directory */
+    uint64_t *places[MAX_SHARDS]; /* of the payloads of the buffer that is collected */
+    _Atomic bool settling;        /* the caller is about to write what is left */
 };
-
-/* ---- the directory ---- */
-
-static void note_failure(struct simpler_args_dump_collector *c, const char *what)
-{
-    c->open_error = errno;
-    SIMPLER_ERROR("args dump: %s: %s: %s (errno %d)", c->path, what, strerror(errno), errno);
-}
-
-static void open_bin(struct simpler_args_dump_collector *c)
-{
-    if (c->bin_opened || c->directory < 0)
-        return;
-    c->bin_opened = true;
-    c->bin = openat(c->directory, ARGS_DUMP_BIN,
-                    O_RDWR | O_CREAT | O_CLOEXEC | (c->is_new ? O_EXCL : O_TRUNC), 0666);
-    if (c->bin < 0)
-        note_failure(c, "args.bin cannot be made");
-    else
-        simpler_args_dump_writer_set_file(&c->writer, c->bin);
-}
-
-/* The directory, locked for this run as long as it is open; -1, EBUSY while another run has it. */
-static int open_locked(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        (void)close(fd);
-        errno = EBUSY;
-        return -1;
-    }
-    return fd;
-}
-
-/* What an earlier run left under this prefix would be taken for this one's. */
-static void remove_old(const struct simpler_args_dump_collector *c)
-{
-    static const char *const names[] = {ARGS_DUMP_MANIFEST, ARGS_DUMP_MANIFEST ".partial",
-                                        ARGS_DUMP_BIN, ARGS_DUMP_SPOOL, ARGS_DUMP_SORTED};
-    char path[ARGS_DUMP_PATH_BYTES + 32];
-
-    for (size_t i = 0; c->path[0] != '\0' && i < sizeof(names) / sizeof(names[0]); i++) {
-        (void)snprintf(path, sizeof(path), "%s/%s", c->path, names[i]);
-        if (unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
-            SIMPLER_WARN("args dump: %s of an earlier run cannot be removed: %s", path,
-                         strerror(errno));
-    }
-}
-
-/* With the first record: the directory, and args.bin at levels 1 and 2. */
-static void open_directory(struct simpler_args_dump_collector *c)
-{
-    if (c->opened)
-        return;
-    c->opened = true;
-    errno = ENAMETOOLONG;
-    if (c->path[0] == '\0' || simpler_directories_make(c->path) != 0 ||
-        (c->directory = open_locked(c->path)) < 0) {
-        note_failure(c,
-                     errno == EBUSY ? "another run writes here" : "the directory cannot be made");
-        return;
-    }
-    if (c->taken && !c->is_new)
-        remove_old(c); /* what the other run left meanwhile */
-    simpler_args_dump_store_start(&c->store, c->directory);
-    if (c->level != ARGS_DUMP_HYBRID)
-        open_bin(c);
-}
-
-static void close_directory(struct simpler_args_dump_collector *c)
-{
-    simpler_args_dump_writer_start(&c->writer);
-    if (c->bin >= 0)
-        (void)close(c->bin);
-    if (c->directory >= 0)
-        (void)close(c->directory);
-    c->bin = c->directory = -1;
-}
 
 /* ---- collecting ---- */
 
@@ -148,19 +51,6 @@ static uint64_t count_payloads(const struct args_dump_record *records, uint32_t 
     for (uint32_t i = 0; i < count; i++)
         n += records[i].payload_size != 0;
     return n;
-}
-
-/* Makes what the records need on the disk; false: there is no directory for them. */
-static bool ensure_files(struct simpler_args_dump_collector *c, uint32_t count, uint64_t payloads)
-{
-    (void)pthread_mutex_lock(&c->lock);
-    open_directory(c);
-    if (payloads != 0)
-        open_bin(c);
-    bool there = c->directory >= 0;
-    c->given_up += there ? 0 : count;
-    (void)pthread_mutex_unlock(&c->lock);
-    return there;
 }
 
 /*
@@ -258,7 +148,7 @@ static void collect(void *self, uint32_t shard, const struct simpler_prof_ready_
 
     if (count == 0)
         return;
-    if (ensure_files(c, count, payloads))
+    if (simpler_args_dump_files_ensure(&c->files, count, payloads != 0))
         put_buffer(c, shard, entry, records, count, payloads);
     else
         simpler_args_dump_writer_give_up(&c->writer, entry->lane, (uint32_t)payloads);
@@ -331,11 +221,12 @@ static int acquire_all(struct simpler_args_dump_collector *c,
         .write_limit_ns = config->write_limit_ns,
         .first_index = config->first_index,
     };
-    c->lock_ready = pthread_mutex_init(&c->lock, NULL) == 0;
     for (uint32_t s = 0; s < MAX_SHARDS; s++)
         c->places[s] = simpler_alloc_zeroed(records, sizeof(*c->places[s]));
     int rc = simpler_args_dump_writer_init(&c->writer);
-    if (!c->lock_ready || c->places[0] == NULL || c->places[1] == NULL)
+    if (rc == 0)
+        rc = simpler_args_dump_files_init(&c->files, &c->writer, &c->store);
+    if (c->places[0] == NULL || c->places[1] == NULL)
         rc = SIMPLER_ENOMEM;
     if (rc == 0)
         rc = simpler_prof_session_open(&session, &c->session);
@@ -359,7 +250,7 @@ int simpler_args_dump_collector_open(const struct args_dump_collector_config *co
     c->transport = config->transport;
     c->backing = config->backing;
     c->lane_count = config->lanes;
-    c->directory = c->bin = -1;
+    c->files.directory = c->files.bin = -1;
     simpler_args_dump_store_init(&c->store);
     c->store.make_room = give_room;
     c->store.self = c;
@@ -385,8 +276,8 @@ void simpler_args_dump_collector_close(struct simpler_args_dump_collector *colle
 
     if (c == NULL || (c->session != NULL && simpler_prof_session_is_lost(c->session)))
         return;
-    if (c->writer.role_ready && c->writer.lock_ready)
-        close_directory(c);
+    if (c->files.lock_ready)
+        simpler_args_dump_files_close(&c->files);
     simpler_args_dump_writer_fini(&c->writer);
     simpler_args_dump_retained_close(c->retained);
     bool may_free = c->session == NULL || simpler_prof_session_may_free(c->session);
@@ -400,8 +291,7 @@ void simpler_args_dump_collector_close(struct simpler_args_dump_collector *colle
     simpler_alloc_free(c->arenas);
     for (uint32_t s = 0; s < MAX_SHARDS; s++)
         simpler_alloc_free(c->places[s]);
-    if (c->lock_ready)
-        (void)pthread_mutex_destroy(&c->lock);
+    simpler_args_dump_files_fini(&c->files);
     simpler_alloc_free(c);
 }
 
@@ -418,35 +308,12 @@ simpler_args_dump_collector_device_base(const struct simpler_args_dump_collector
 
 /* ---- a run ---- */
 
-/* What an earlier run left goes, unless another run writes there now. */
-static void clear_place(struct simpler_args_dump_collector *c)
-{
-    int fd = open_locked(c->path);
-
-    c->taken = fd < 0 && errno == EBUSY;
-    if (!c->taken)
-        remove_old(c);
-    if (fd >= 0)
-        (void)close(fd);
-}
-
 static int admit(struct simpler_args_dump_collector *c, uint32_t run_epoch, const char *prefix,
                  uint32_t level, bool is_new)
 {
-    close_directory(c);
-    simpler_args_dump_store_start(&c->store, -1);
+    simpler_args_dump_files_start(&c->files, prefix, level, is_new);
     c->run_epoch = run_epoch;
-    c->level = level;
-    c->is_new = is_new;
-    c->opened = c->bin_opened = c->taken = false;
     atomic_store_explicit(&c->settling, false, memory_order_relaxed);
-    c->open_error = 0;
-    c->given_up = 0;
-    int n = snprintf(c->path, sizeof(c->path), "%s" DIRECTORY, prefix);
-    if (n < 0 || (size_t)n >= sizeof(c->path))
-        c->path[0] = '\0';
-    if (!is_new)
-        clear_place(c);
     c->block->dump_args_level = level;
     int rc = simpler_prof_session_flush(c->session, &c->block->dump_args_level, sizeof(uint64_t));
     /* An acknowledgement whose copy failed would count for payloads of this run. */
@@ -544,22 +411,22 @@ static struct args_dump_ending describe(struct simpler_args_dump_collector *c, u
 {
     struct args_dump_ending ending = {
         .run_epoch = c->run_epoch,
-        .level = c->level,
-        .is_new = c->is_new,
-        .directory = c->directory,
-        .bin = c->bin,
+        .level = c->files.level,
+        .is_new = c->files.is_new,
+        .directory = c->files.directory,
+        .bin = c->files.bin,
         .received = received,
-        .given_up = c->given_up,
+        .given_up = c->files.given_up,
         .first = c->writer.first,
         .end = c->writer.offset,
         .written = c->writer.written,
         .payload_error = c->writer.error,
-        .open_error = c->open_error,
+        .open_error = c->files.open_error,
         .store = &c->store,
         .out = *out,
     };
 
-    memcpy(ending.out.path, c->path, sizeof(ending.out.path));
+    memcpy(ending.out.path, c->files.path, sizeof(ending.out.path));
     return ending;
 }
 
@@ -574,7 +441,7 @@ static bool retain(struct simpler_args_dump_collector *c, struct args_dump_endin
     ending->out.is_retained = true;
     ending->out.records = records;
     ending->out.payload_bytes = ending->written - ending->first;
-    c->bin = c->directory = -1; /* its own now */
+    c->files.bin = c->files.directory = -1; /* its own now */
     return true;
 }
 
@@ -582,7 +449,7 @@ static bool retain(struct simpler_args_dump_collector *c, struct args_dump_endin
 static int settle_files(struct simpler_args_dump_collector *c, bool proven,
                         struct args_dump_ending *ending)
 {
-    if (!c->is_new)
+    if (!c->files.is_new)
         return simpler_args_dump_ending_write(ending);
     if (proven && !retain(c, ending))
         return simpler_args_dump_ending_write(ending);
@@ -608,7 +475,7 @@ static int settle_lost(const struct simpler_args_dump_collector *c,
                   c->run_epoch, accounting->total);
     out->dropped_no_free = accounting->dropped_no_free;
     out->dropped_ready_full = accounting->dropped_ready_full;
-    memcpy(out->path, c->path, sizeof(out->path));
+    memcpy(out->path, c->files.path, sizeof(out->path));
     return out->status = SIMPLER_EPARTIAL;
 }
 
@@ -651,7 +518,7 @@ int simpler_args_dump_collector_settle(struct simpler_args_dump_collector *colle
     struct args_dump_ending ending = describe(c, accounting.received, out);
     ending.out.status = settle_files(c, verdict.may_export, &ending);
     *out = ending.out;
-    close_directory(c);
+    simpler_args_dump_files_close(&c->files);
     return out->status;
 }
 

@@ -193,8 +193,8 @@ int simpler_args_dump_export(struct args_dump_export *e, struct args_dump_store 
         e->error = ENOMEM;
         return SIMPLER_ENOMEM;
     }
-    m.fd =
-        openat(e->directory, PARTIAL, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666);
+    m.fd = openat(e->directory, PARTIAL,
+                  O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0666);
     int rc = m.fd < 0 ? fail(e) : write_all(&m, store);
     if (m.fd >= 0 && close(m.fd) != 0 && rc == 0)
         rc = fail(e);

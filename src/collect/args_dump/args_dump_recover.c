@@ -26,7 +26,6 @@
 #include "simpler/status.h"
 
 #define RECORD_BYTES sizeof(struct args_dump_record)
-#define OWN_SPOOL    ".recover"
 #define CHUNK        4096u /* records read at once */
 #define NONE         SIZE_MAX
 
@@ -138,7 +137,7 @@ static int keep(struct recovery *r, const struct args_dump_record *record)
     if (atomic_load_explicit(&r->store.lost, memory_order_relaxed) == 0)
         return 0;
     errno = atomic_load_explicit(&r->store.error, memory_order_relaxed);
-    return fail(r, SIMPLER_EIO, "write " OWN_SPOOL);
+    return fail(r, SIMPLER_EIO, "write " ARGS_DUMP_RECOVERED);
 }
 
 static int keep_salvaged(struct recovery *r, struct args_dump_record *record, bool has_place,
@@ -248,7 +247,7 @@ static int export_manifest(struct recovery *r, uint32_t level)
 
 static void remove_traces(const struct recovery *r)
 {
-    (void)unlinkat(r->directory, OWN_SPOOL, 0);
+    (void)unlinkat(r->directory, ARGS_DUMP_RECOVERED, 0);
     (void)unlinkat(r->directory, ARGS_DUMP_SORTED, 0);
     (void)unlinkat(r->directory, ARGS_DUMP_MANIFEST ".partial", 0);
     (void)unlinkat(r->directory, ARGS_DUMP_SPOOL, 0);
@@ -334,6 +333,9 @@ static int recover(struct recovery *r, uint32_t level)
         rc = merge(r, level);
     if (rc == 0)
         remove_traces(r);
+    else
+        (void)unlinkat(r->directory, ARGS_DUMP_RECOVERED,
+                       0); /* it may be what the disk has no room for */
     return rc;
 }
 
@@ -355,7 +357,7 @@ int simpler_args_dump_recover(const char *prefix, const struct simpler_region_re
     if (n < 0 || (size_t)n >= sizeof(out->path))
         return fail(&r, SIMPLER_EOVERFLOW, "the path is too long");
     simpler_args_dump_store_init(&r.store);
-    r.store.spool_name = OWN_SPOOL;
+    r.store.spool_name = ARGS_DUMP_RECOVERED;
     int rc = recover(&r, level);
     simpler_args_dump_salvage_fini(&r.salvage);
     simpler_args_dump_store_fini(&r.store);

@@ -187,7 +187,8 @@ bool simpler_args_dump_salvage_take(struct args_dump_salvage *s, struct args_dum
         cut(s, r, has_place);
         return true;
     }
-    if (!has_place) {
+    /* A place that is full of something else is not written over: that may be whole. */
+    if (!has_place || r->payload_offset + r->payload_size <= s->bin_bytes) {
         r->payload_offset = s->end;
         s->end += r->payload_size;
     }

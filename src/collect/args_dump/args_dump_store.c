@@ -126,50 +126,61 @@ static void lose(struct args_dump_store *store, uint64_t count, int error)
                                                   memory_order_relaxed);
 }
 
-/* Behind what is there; under the lock. */
-static int spool_piece(struct args_dump_store *store, struct args_dump_piece *piece, bool may_make)
+/* Behind what is there; under the lock.  Nothing of what could not be written stays. */
+static int spool_piece(struct args_dump_store *store, const struct args_dump_piece *piece)
 {
     uint64_t first = atomic_load_explicit(&store->spooled, memory_order_relaxed);
 
     if (store->spool < 0)
         store->spool = openat(store->directory, store->spool_name,
-                              O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+                              O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (store->spool < 0)
         return SIMPLER_EIO;
     simpler_args_dump_reserve_ahead(&store->reserve, store->spool, first * RECORD_BYTES,
                                     piece->count * RECORD_BYTES);
     int rc = write_records(store->spool, piece->records, first, piece->count);
-    if (rc != 0 && errno == ENOSPC && may_make && store->make_room != NULL &&
-        store->make_room(store->self))
-        rc = write_records(store->spool, piece->records, first, piece->count);
+    int error = errno;
     if (rc == 0)
         atomic_store_explicit(&store->spooled, first + piece->count, memory_order_relaxed);
+    else
+        (void)ftruncate(store->spool, (off_t)(first * RECORD_BYTES));
+    errno = error;
     return rc;
 }
 
-/* The piece is empty afterwards; what could not be written is lost. */
-static void spill(struct args_dump_store *store, struct args_dump_piece *piece)
+static bool try_spill(struct args_dump_store *store, const struct args_dump_piece *piece)
 {
     (void)pthread_mutex_lock(&store->lock);
-    if (spool_piece(store, piece, true) != 0)
-        lose(store, piece->count, errno);
+    int rc = spool_piece(store, piece);
+    int error = errno;
     (void)pthread_mutex_unlock(&store->lock);
+    errno = error;
+    return rc == 0;
+}
+
+/*
+ * The piece is empty afterwards; what could not be written is lost.  Room is made without the
+ * lock: that waits for the writer, and who gives it payloads may be waiting for the lock.
+ */
+static void spill(struct args_dump_store *store, struct args_dump_piece *piece)
+{
+    bool spilled = try_spill(store, piece);
+
+    if (!spilled && errno == ENOSPC && store->make_room != NULL && store->make_room(store->self))
+        spilled = try_spill(store, piece);
+    if (!spilled)
+        lose(store, piece->count, errno);
     piece->count = 0;
 }
 
 bool simpler_args_dump_store_try_spill(struct args_dump_store *store, uint32_t shard)
 {
     struct args_dump_piece *piece = &store->piece[shard];
-    bool spilled = true;
 
-    if (piece->count == 0)
-        return true;
-    (void)pthread_mutex_lock(&store->lock);
-    spilled = spool_piece(store, piece, false) == 0;
-    (void)pthread_mutex_unlock(&store->lock);
-    if (spilled)
-        piece->count = 0;
-    return spilled;
+    if (piece->count != 0 && !try_spill(store, piece))
+        return false;
+    piece->count = 0;
+    return true;
 }
 
 void simpler_args_dump_store_spill(struct args_dump_store *store, uint32_t shard)

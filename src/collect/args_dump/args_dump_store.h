@@ -21,6 +21,7 @@
 #define ARGS_DUMP_MAX_SHARDS 4u
 #define ARGS_DUMP_SPOOL      ".spool"
 #define ARGS_DUMP_SORTED     ".sorted"
+#define ARGS_DUMP_RECOVERED  ".recover" /* the spool of a recovery */
 
 struct args_dump_piece {
     struct args_dump_record *records; /* NULL until the first append */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/logger.h"
 #include "base/testpoint.h"
 #include "collect/scope_stats/scope_stats_scan.h"
 #include "simpler/status.h"
@@ -93,6 +94,20 @@ static uint32_t count_written(const struct recovery *r, const struct simpler_reg
     return behind <= INT32_MAX ? 0 : b->count;
 }
 
+/*
+ * Samples up to the first that no producer makes.  What is behind it is not believed either: a
+ * recovery that is cut and done again counts lines, and stops at the same one.
+ */
+static uint32_t count_sane(const struct scope_stats_record *records, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (records[i].ring < 0 || records[i].ring >= SCOPE_STATS_MAX_RING_DEPTH ||
+            records[i].depth < 0 || records[i].phase < 0 || records[i].phase > 1)
+            return i;
+    }
+    return count;
+}
+
 static int append_buffer(struct recovery *r, const struct simpler_region_buffer *b,
                          struct scope_stats_record *records)
 {
@@ -104,6 +119,11 @@ static int append_buffer(struct recovery *r, const struct simpler_region_buffer 
                                         count * sizeof(*records));
     if (rc != 0)
         return fail(r, rc, "read the region");
+    uint32_t sane = count_sane(records, count);
+    if (sane != count)
+        SIMPLER_WARN("scope stats: %" PRIu32 " samples of buffer %" PRIu32 " make no sense",
+                     count - sane, b->seq);
+    count = sane;
     simpler_scope_stats_file_append(&r->file, records, count, r->run_epoch, b->seq);
     simpler_scope_stats_file_flush(&r->file);
     SIMPLER_TESTPOINT(RECOVER_STEP);
@@ -215,6 +235,9 @@ int simpler_scope_stats_recover(const char *prefix, const struct simpler_region_
         rc = recover(&r);
     if (rc == SIMPLER_ENOENT)
         rc = simpler_scope_stats_file_open(&r.file, prefix);
+    /* The file is of another run than the memory is. */
+    if (r.scan.lines != 0 && r.scan.run_epoch != run_epoch)
+        r.session = NULL;
     if (rc == 0 && !out->is_done)
         rc = append_region(&r);
     if (rc == 0 && !out->is_done)
