@@ -70,7 +70,8 @@ static void *core_main(void *argument)
     struct crew_core *core = argument;
     void *stack = simpler_hbg_crash_enter(&core->thread);
 
-    while (!atomic_load_explicit(&core->crew->closing, memory_order_acquire)) {
+    while (!core->thread.left &&
+           !atomic_load_explicit(&core->crew->closing, memory_order_acquire)) {
         /* acquire, pairs with J1. */
         if (atomic_load_explicit(&core->job, memory_order_acquire) != 0) {
             run_core(core);

@@ -127,6 +127,8 @@ static bool look(struct simpler_hbg_device *device, uint32_t before, struct simp
     SIMPLER_TESTPOINT(MONITOR_BEFORE_CLAIM);
     if (atomic_load_explicit(&device->finish_seq, memory_order_acquire) != before)
         return false;
+    /* Before the stop: who sees that one leaves, and does not call the rest of its grain done. */
+    simpler_hbg_ask_out(device);
     stop_run(device, -SIMPLER_CODE_SCHEDULER_TIMEOUT);
     simpler_hbg_end_hung(device, idle_ns, stall);
     return true;

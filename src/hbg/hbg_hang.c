@@ -72,7 +72,11 @@ static uint64_t progress_of(const struct simpler_hbg_device *device, bool *waits
     uint64_t sum = simpler_hbg_progress(device);
 
     for (uint32_t i = 0; i < simpler_hbg_hang_threads(device); i++) {
-        const struct simpler_hbg_place *place = &simpler_hbg_hang_thread(device, i)->place;
+        const struct simpler_hbg_thread *thread = simpler_hbg_hang_thread(device, i);
+        const struct simpler_hbg_place *place = &thread->place;
+        /* All blocks of a task have the same word and node. */
+        sum = simpler_hang_mix(sum) ^
+              atomic_load_explicit(&thread->counts->blocks, memory_order_relaxed);
         sum = simpler_hang_mix(sum) ^
               atomic_load_explicit(&place->guard.kernel, memory_order_relaxed);
         sum = simpler_hang_mix(sum) ^ atomic_load_explicit(&place->node, memory_order_relaxed);
@@ -112,11 +116,12 @@ bool simpler_hbg_look(struct simpler_hbg_device *device, struct simpler_hbg_look
     uint64_t now = simpler_clock_ns();
     bool waits = false;
     uint64_t progress = progress_of(device, &waits);
+    int32_t stop = atomic_load_explicit(&device->stop, memory_order_relaxed);
 
     if (atomic_exchange_explicit(&device->asked, 0, memory_order_acquire) != 0)
         simpler_hbg_stall_show(device);
-    if (look->since_ns == 0 || progress != look->progress || waits) {
-        *look = (struct simpler_hbg_look){progress, now, 0};
+    if (look->since_ns == 0 || progress != look->progress || stop != look->stop || waits) {
+        *look = (struct simpler_hbg_look){progress, now, stop, 0};
         return false;
     }
     *idle_ns = now - look->since_ns;
@@ -185,7 +190,6 @@ void simpler_hbg_end_hung(struct simpler_hbg_device *device, uint64_t idle_ns,
                           struct simpler_stall *stall)
 {
     device->hung = true;
-    simpler_hbg_ask_out(device);
     device->busy =
         simpler_kernel_guard_freeze(&device->guarded, simpler_hang_grace_ns(budget_of(device)));
     capture_partial(device);

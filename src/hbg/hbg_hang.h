@@ -23,6 +23,7 @@ void simpler_hbg_ask_out(struct simpler_hbg_device *device);
 struct simpler_hbg_look {
     uint64_t progress;
     uint64_t since_ns; /* the last progress */
+    int32_t stop;      /* a stop gives the kernels inside a budget of their own */
     uint64_t still_ns; /* since then no thread is in the run and no unit is ready; 0: not so */
 };
 
@@ -32,7 +33,8 @@ uint64_t simpler_hbg_look_ns(const struct simpler_hbg_device *device);
 bool simpler_hbg_look(struct simpler_hbg_device *device, struct simpler_hbg_look *look,
                       uint64_t *idle_ns);
 
-/* Takes the run away from its threads; writes device->busy and what the log and @stall say. */
+/* Takes the run away from its threads, which were asked out; writes device->busy and what the log
+ * and @stall say. */
 struct simpler_stall;
 void simpler_hbg_end_hung(struct simpler_hbg_device *device, uint64_t idle_ns,
                           struct simpler_stall *stall);

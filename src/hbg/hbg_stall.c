@@ -183,7 +183,8 @@ static void examine_threads(struct simpler_hbg_device *device, struct simpler_st
                            ") of task 0x%016" PRIx64,
                            lane, n.kernel, n.func_id, n.id);
         } else {
-            (void)snprintf(text, sizeof(text), "%s has not come back", lane);
+            (void)snprintf(text, sizeof(text), "%s has not come back; what it was at may be done",
+                           lane);
         }
         ADD("%s\n", text);
         if (device->busy_text[0] == '\0')

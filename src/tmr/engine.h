@@ -252,6 +252,7 @@ struct simpler_monitor {
     /* The monitor alone. */
     uint64_t seen_phase;
     uint64_t seen_progress;
+    int32_t seen_stop; /* a stop gives the kernels inside a budget of their own */
     uint64_t since_ns; /* the last progress */
 };
 

@@ -202,6 +202,7 @@ static void help(struct simpler_orch *orch)
 {
     struct simpler_thread *thread = orch->thread;
     uint32_t kept = 2 * (orch->device->thread_count - 1);
+    kept = kept < SIMPLER_READY_QUEUE_SIZE / 2 ? kept : SIMPLER_READY_QUEUE_SIZE / 2;
     uint32_t number;
 
     if (orch->never_solo || simpler_ready_queue_count(&thread->queue) <= kept ||

@@ -47,6 +47,9 @@ static uint64_t progress_of(struct simpler_device *device, bool *waits)
             continue;
         sum = simpler_hang_mix(sum) ^
               atomic_load_explicit(&thread->counts.guard.kernel, memory_order_relaxed);
+        /* All blocks of a task have the same word. */
+        sum = simpler_hang_mix(sum) ^
+              atomic_load_explicit(&thread->counts.blocks, memory_order_relaxed);
         *waits |= atomic_load_explicit(&thread->counts.in_diagnostic, memory_order_relaxed) != 0;
     }
     return sum;
@@ -137,8 +140,10 @@ static void look(struct simpler_device *device, uint64_t phase)
     /* The threads stay while we hold the lock; whose run it is was said before. */
     uint64_t progress = device->threads == NULL ? 0 : progress_of(device, &waits);
     simpler_monitor_unlock(device);
-    if (phase != m->seen_phase || progress != m->seen_progress || waits) {
+    int32_t stop = atomic_load_explicit(&device->stop, memory_order_relaxed);
+    if (phase != m->seen_phase || progress != m->seen_progress || stop != m->seen_stop || waits) {
         m->seen_phase = phase;
+        m->seen_stop = stop;
         m->seen_progress = progress;
         m->since_ns = now;
         return;

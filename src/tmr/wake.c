@@ -15,8 +15,8 @@ void simpler_wake_open(struct simpler_device *device)
 /* The thread may use all CPUs again. */
 static void rejoin(struct simpler_thread *thread)
 {
-    /* acquire, pairs with K1: the change is made, so this one comes after it. */
-    if (SIMPLER_LIKELY(atomic_load_explicit(&thread->counts.apart, memory_order_acquire) == 0))
+    /* seq_cst, pairs with K1: the change is made, so this one comes after it. */
+    if (SIMPLER_LIKELY(atomic_load_explicit(&thread->counts.apart, memory_order_seq_cst) == 0))
         return;
     atomic_store_explicit(&thread->counts.apart, 0, memory_order_relaxed);
     (void)sched_setaffinity(0, sizeof(thread->device->cpu_set), &thread->device->cpu_set);
@@ -32,8 +32,8 @@ uint32_t simpler_wake_prepare(struct simpler_thread *thread)
 
 void simpler_wake_cancel(struct simpler_thread *thread)
 {
-    /* Before it is no waiter any more: what is WOKEN is among the waiters. */
-    atomic_store_explicit(&thread->counts.park, SIMPLER_PARK_NOT, memory_order_release);
+    /* Before it is no waiter any more: what is WOKEN is among the waiters.  seq_cst: see K1. */
+    atomic_store_explicit(&thread->counts.park, SIMPLER_PARK_NOT, memory_order_seq_cst);
     simpler_event_cancel(&thread->device->work);
     rejoin(thread);
 }
@@ -45,11 +45,17 @@ void simpler_wake_sleep(struct simpler_thread *thread, uint32_t seen, uint64_t t
     simpler_wake_cancel(thread);
 }
 
+/* One that woke meanwhile, and so does not look any more, gets its CPUs back at once. */
 static void set_apart(struct simpler_thread *thread, const cpu_set_t *others)
 {
-    if (pthread_setaffinity_np(thread->handle, sizeof(*others), others) == 0)
-        /* K1, release. */
-        atomic_store_explicit(&thread->counts.apart, 1, memory_order_release);
+    const cpu_set_t *all = &thread->device->cpu_set;
+
+    if (pthread_setaffinity_np(thread->handle, sizeof(*others), others) != 0)
+        return;
+    /* K1, seq_cst: before the look; rejoin looks after it has said that it is awake. */
+    atomic_store_explicit(&thread->counts.apart, 1, memory_order_seq_cst);
+    if (atomic_load_explicit(&thread->counts.park, memory_order_seq_cst) != SIMPLER_PARK_WOKEN)
+        (void)pthread_setaffinity_np(thread->handle, sizeof(*all), all);
 }
 
 /* False: this CPU is the only one. */

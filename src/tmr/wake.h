@@ -13,7 +13,7 @@
  *
  *   field   written by              read by  publishes
  *   park    its thread, wakers      wakers   see enum simpler_park
- *   apart   wakers (release, K1)    thread   "your affinity was changed"
+ *   apart   wakers (seq_cst, K1)    thread   "your affinity was changed"
  */
 #include "tmr/engine.h"
 

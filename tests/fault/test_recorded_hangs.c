@@ -161,7 +161,7 @@ static void a_deadline_ends_kernels_that_hang(void **state)
     if (kit_threads(1) != 1)
         skip();
     atomic_store(&let_go, 0);
-    config.deadline_ns = 20000000;
+    config.deadline_ns = 200000000; /* before the budget */
     assert_int_equal(kit_run(&kit, hang_beside_others, NULL, &config, &result), SIMPLER_ETIMEDOUT);
     must_say("then the run hung: ");
     must_say("4 of 4 tasks are not done: 1 running, 3 ready, 0 waiting");
@@ -173,7 +173,7 @@ static void a_deadline_ends_kernels_that_hang(void **state)
 static int open_kit(void **state)
 {
     (void)state;
-    (void)setenv("SIMPLER_SCHEDULER_TIMEOUT_MS", "100", 1);
+    (void)setenv("SIMPLER_SCHEDULER_TIMEOUT_MS", "300", 1);
     simpler_log_set_level(SIMPLER_LOG_NONE);
     kit_open(&kit);
     return 0;

@@ -44,6 +44,8 @@ COPY_TESTS = [
 PASSING_TESTS = [
     ("test_args_dump_passing", 60),
     ("test_hangs", 120),
+    ("test_hang_files", 120),
+    ("test_hang_seams", 120),
 ]
 
 # Against blocks that stay behind a file.
