@@ -369,19 +369,19 @@ static enum placement measure_slice(struct peer *peers, int count, int slice)
     for (int p = 0; p < count && place == UNMEASURED; p++)
         peers[p].slow_metg = false;
     progress(slice, "\r", "\033[K\r");
-    printf("slice %d: round trip %.0f and %.0f ns, %u runs lacked a CPU: %s\n", slice + 1, before,
-           after, lost, placement_names[place]);
+    printf("slice %d: round trip %.0f and %.0f ns, %u runs lacked a CPU (%u of ours): %s\n",
+           slice + 1, before, after, lost, peers[0].lost, placement_names[place]);
     (void)fflush(stdout);
     return place;
 }
 
-/* Until @wanted slices are measured; how many were taken. */
-static int measure(struct peer *peers, int count, int wanted, enum placement *places)
+/* Until @wanted slices are measured, *good of them; how many were taken. */
+static int measure(struct peer *peers, int count, int wanted, enum placement *places, int *good)
 {
-    int good = 0, s = 0;
-    for (; good < wanted && s < 3 * wanted && !peers[0].failed; s++) {
+    int s = 0;
+    for (*good = 0; *good < wanted && s < 3 * wanted && !peers[0].failed; s++) {
         places[s] = measure_slice(peers, count, s);
-        good += places[s] != UNMEASURED;
+        *good += places[s] != UNMEASURED;
     }
     return s;
 }
@@ -547,7 +547,8 @@ int main(int argc, char **argv)
     if (count == 0 || strcmp(peers[0].name, names[0][0]) != 0)
         return 1;
     (void)signal(SIGPIPE, SIG_IGN); /* a peer that has died answers nothing */
-    slices = measure(peers, count, slices, places);
+    int wanted = slices, good;
+    slices = measure(peers, count, wanted, places, &good);
     for (int place = NEAR; place < UNMEASURED; place++)
         print_table(peers, count, slices, places, (enum placement)place);
     print_fan(peers, count);
@@ -555,5 +556,9 @@ int main(int argc, char **argv)
     int missed = check_gate(peers, count, slices, places);
     if (peers[0].failed)
         printf("FAILED: %s gave no number\n", peers[0].name);
-    return missed != 0 || peers[0].failed;
+    if (good < wanted)
+        printf(
+            "NOT MEASURED: %d of %d slices; the machine is too busy, or a program waits for CPUs\n",
+            good, wanted);
+    return missed != 0 || peers[0].failed || good < wanted;
 }
