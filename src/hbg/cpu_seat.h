@@ -13,11 +13,11 @@
  */
 #include "hbg/hbg_engine.h"
 
-/* Which CPUs the threads may use; before they are started. */
+/* Whether each thread can have a CPU; before they are started. */
 void simpler_hbg_seats_open(struct simpler_hbg_device *device, uint32_t usable_cpus);
 /* The thread sleeps from now on. */
 void simpler_hbg_seat_leave(struct simpler_hbg_thread *thread);
-/* It has just woken: two system calls if it has to move, none if not. */
+/* It has just woken: three system calls if it has to move, none if not. */
 void simpler_hbg_seat_take(struct simpler_hbg_thread *thread);
 
 #endif

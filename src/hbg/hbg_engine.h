@@ -12,7 +12,6 @@
  * unit of the part completes it.
  */
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -172,7 +171,6 @@ struct simpler_hbg_device {
     uint64_t spin_ticks;
     bool spin_allowed;
     bool has_seats; /* each thread can have a CPU of its own */
-    cpu_set_t cpus; /* that the threads may use, if has_seats */
     uint32_t caller_rest;
     uint64_t probed_ns;
 
