@@ -622,19 +622,7 @@ static void views_stream_through_a_small_map(void **state)
     assert_int_equal(run_with(many_views_stream, NULL, &config), 0);
 }
 
-static int open_kit(void **state)
-{
-    (void)state;
-    kit_open(&kit);
-    return 0;
-}
-
-static int close_kit(void **state)
-{
-    (void)state;
-    kit_close(&kit);
-    return 0;
-}
+KIT_FIXTURE(kit)
 
 static void quiet(void *user, int level, const char *line)
 {

@@ -454,19 +454,7 @@ static void scopes_nest_without_limit(void **state)
     assert_int_equal(atomic_load(&nested), 3128);
 }
 
-static int open_kit(void **state)
-{
-    (void)state;
-    kit_open(&kit);
-    return 0;
-}
-
-static int close_kit(void **state)
-{
-    (void)state;
-    kit_close(&kit);
-    return 0;
-}
+KIT_FIXTURE(kit)
 
 static void quiet(void *user, int level, const char *line)
 {

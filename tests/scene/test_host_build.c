@@ -320,19 +320,7 @@ static void tensor_infos_are_checked_and_never_required(void **state)
     assert_int_equal(result.stats.tasks_run, 1);
 }
 
-static int open_kit(void **state)
-{
-    (void)state;
-    kit_open(&kit);
-    return 0;
-}
-
-static int close_kit(void **state)
-{
-    (void)state;
-    kit_close(&kit);
-    return 0;
-}
+KIT_FIXTURE(kit)
 
 int main(void)
 {

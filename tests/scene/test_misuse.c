@@ -10,19 +10,7 @@
 static struct kit kit;
 static struct simpler_run_result result;
 
-static int open_kit(void **state)
-{
-    (void)state;
-    kit_open(&kit);
-    return 0;
-}
-
-static int close_kit(void **state)
-{
-    (void)state;
-    kit_close(&kit);
-    return 0;
-}
+KIT_FIXTURE(kit)
 
 static void begin_odd_scope(struct simpler_orch *orch, void *user)
 {

@@ -150,19 +150,7 @@ static void a_run_in_its_steady_state_allocates_nothing(void **state)
     assert_int_equal(atomic_load(&calls), 2);
 }
 
-static int open_kit(void **state)
-{
-    (void)state;
-    kit_open(&kit);
-    return 0;
-}
-
-static int close_kit(void **state)
-{
-    (void)state;
-    kit_close(&kit);
-    return 0;
-}
+KIT_FIXTURE(kit)
 
 int main(void)
 {

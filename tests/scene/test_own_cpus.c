@@ -92,19 +92,7 @@ static void each_thread_has_a_cpu(void **state)
     assert_true(n >= TASKS / 4);
 }
 
-static int open_kit(void **state)
-{
-    (void)state;
-    kit_open(&kit);
-    return 0;
-}
-
-static int close_kit(void **state)
-{
-    (void)state;
-    kit_close(&kit);
-    return 0;
-}
+KIT_FIXTURE(kit)
 
 int main(void)
 {

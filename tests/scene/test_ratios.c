@@ -378,19 +378,7 @@ static void tiny_tasks_on_sixteen_threads(void **state)
     assert_true(many <= 2 * few);
 }
 
-static int open_kit(void **state)
-{
-    (void)state;
-    kit_open(&kit);
-    return 0;
-}
-
-static int close_kit(void **state)
-{
-    (void)state;
-    kit_close(&kit);
-    return 0;
-}
+KIT_FIXTURE(kit)
 
 int main(void)
 {

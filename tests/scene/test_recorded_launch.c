@@ -269,19 +269,7 @@ static void a_replay_is_dumped_as_the_tasks_one_by_one(void **state)
     }
 }
 
-static int open_kit(void **state)
-{
-    (void)state;
-    kit_open(&kit);
-    return 0;
-}
-
-static int close_kit(void **state)
-{
-    (void)state;
-    kit_close(&kit);
-    return 0;
-}
+KIT_FIXTURE(kit)
 
 int main(void)
 {

@@ -66,6 +66,21 @@ void kit_open_config(struct kit *kit, const struct simpler_worker_config *config
 /* A worker of level 3 that collects across runs. */
 void kit_open_across_runs(struct kit *kit);
 void kit_close(struct kit *kit);
+/* open_kit and close_kit of a test program's own kit, for cmocka_run_group_tests. */
+#define KIT_FIXTURE(kit)               \
+    static int open_kit(void **state)  \
+    {                                  \
+        (void)state;                   \
+        kit_open(&(kit));              \
+        return 0;                      \
+    }                                  \
+                                       \
+    static int close_kit(void **state) \
+    {                                  \
+        (void)state;                   \
+        kit_close(&(kit));             \
+        return 0;                      \
+    }
 
 /* The kit's own callable, for tests that register it themselves. */
 struct simpler_callable kit_callable(void);
