@@ -23,6 +23,7 @@
     X(PARK_BEFORE_RECHECK)       \
     X(PARK_BEFORE_WAIT)          \
     X(WAKE_BEFORE_CHECK)         \
+    X(APART_BEFORE_SET)          \
     X(COMPLETE_BEFORE_CLOSE)     \
     X(COMPLETE_BEFORE_DECREMENT) \
     X(COMPLETE_BEFORE_DONE)      \

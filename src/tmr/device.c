@@ -96,6 +96,7 @@ static void stop_threads(struct simpler_device *device)
         return;
     simpler_monitor_lock(device);
     simpler_hang_ask_out(device);
+    simpler_wake_close(device);
     for (uint32_t i = 0; i < device->thread_count; i++) {
         if (device->threads[i].started)
             pthread_join(device->threads[i].handle, NULL);

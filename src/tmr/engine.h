@@ -283,6 +283,7 @@ struct simpler_device {
     uint64_t spin_ticks;             /* how long an idle thread spins before it parks */
     bool spin_allowed;               /* fewer threads can run than CPUs exist */
     uint32_t cpus;                   /* that this process may use */
+    _Atomic uint32_t wakers;         /* see wake.h */
     bool tight;                      /* as many threads as CPUs: each needs its own */
     cpu_set_t cpu_set;               /* that the threads may use, if tight */
     struct simpler_core_pool *cores; /* their threads start when they are first needed */

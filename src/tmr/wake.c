@@ -48,6 +48,7 @@ void simpler_wake_sleep(struct simpler_thread *thread, uint32_t seen, uint64_t t
 /* One that woke meanwhile, and so does not look any more, gets its CPUs back at once. */
 static void set_apart(struct simpler_thread *thread, const cpu_set_t *others)
 {
+    SIMPLER_TESTPOINT(APART_BEFORE_SET);
     const cpu_set_t *all = &thread->device->cpu_set;
 
     if (pthread_setaffinity_np(thread->handle, sizeof(*others), others) != 0)
@@ -78,10 +79,34 @@ static uint32_t count_of(const struct simpler_device *device, uint32_t park)
     return n;
 }
 
+/* False: the threads are about to be joined, and their handles mean nothing any more. */
+static bool enter(struct simpler_device *device)
+{
+    /* K2, seq_cst: in the order of these a closer that has not seen us is before us, and then
+     * we see that the device closes. */
+    atomic_fetch_add_explicit(&device->wakers, 1, memory_order_seq_cst);
+    if (!atomic_load_explicit(&device->closing, memory_order_acquire))
+        return true;
+    atomic_fetch_sub_explicit(&device->wakers, 1, memory_order_release);
+    return false;
+}
+
+static void leave(struct simpler_device *device)
+{
+    atomic_fetch_sub_explicit(&device->wakers, 1, memory_order_release);
+}
+
+void simpler_wake_close(struct simpler_device *device)
+{
+    /* K2: see enter. */
+    while (atomic_fetch_add_explicit(&device->wakers, 0, memory_order_seq_cst) != 0)
+        (void)sched_yield();
+}
+
 static void wake_all(struct simpler_device *device)
 {
     cpu_set_t others;
-    bool tight = device->tight && other_cpus(device, &others);
+    bool tight = device->tight && other_cpus(device, &others) && enter(device);
 
     for (uint32_t i = 0; i < device->thread_count; i++) {
         struct simpler_thread *thread = &device->threads[i];
@@ -91,6 +116,8 @@ static void wake_all(struct simpler_device *device)
             tight)
             set_apart(thread, &others);
     }
+    if (tight)
+        leave(device);
     simpler_event_wake(&device->work, INT_MAX);
 }
 

@@ -13,12 +13,15 @@
  *
  *   field   written by              read by  publishes
  *   park    its thread, wakers      wakers   see enum simpler_park
+ *   wakers  wakers (RMW, K2)        closer   "threads' handles are in use"
  *   apart   wakers (seq_cst, K1)    thread   "your affinity was changed"
  */
 #include "tmr/engine.h"
 
 /* Which CPUs the threads may use; before they are started. */
 void simpler_wake_open(struct simpler_device *device);
+/* The device is closing: when this returns nobody uses a thread's handle any more. */
+void simpler_wake_close(struct simpler_device *device);
 
 /*
  * A scheduler that has found nothing: prepare, one more look, then sleep until it is woken or
