@@ -9,7 +9,7 @@
  *
  *   field        written by             read by
  *   magic .. start_time  the worker, before anything else; magic last
- *   run_epoch, prefix    the worker, between runs     who recovers, or looks for stale files
+ *   directory, prefix    the worker, between runs     who recovers, or looks for stale files
  *   parts[]              the worker, role last; a role of 0 is a free place
  *
  * Whoever reads does so when the worker's process has ended.

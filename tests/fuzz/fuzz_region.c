@@ -19,12 +19,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define RECORDS    4u
-#define BUFFERS    3u
-#define EPOCH      7u
-#define STRIDE     (64u + RECORDS * 128u)
-#define PART       4096u
-#define FILE_BYTES (SIMPLER_REGION_HEADER_BYTES + 5 * PART)
+#define RECORDS     4u
+#define BUFFERS     3u
+#define EPOCH       7u
+#define STRIDE      (64u + RECORDS * 128u)
+#define PART        4096u
+#define PREFIX_WORD (offsetof(struct simpler_region_header, prefix) / 8)
+#define PARTS_WORD  (offsetof(struct simpler_region_header, parts) / 8)
+#define FILE_BYTES  (SIMPLER_REGION_HEADER_BYTES + 5 * PART)
 
 #define CHECK(x)     \
     do {             \
@@ -74,7 +76,6 @@ static void make_image(void)
     memset(image, 0, sizeof(image));
     h->magic = SIMPLER_REGION_MAGIC;
     h->version = SIMPLER_REGION_VERSION;
-    h->run_epoch = EPOCH;
     make_session(h, 0, SCOPE_STATS_MAGIC, sizeof(struct scope_stats_record));
     make_session(h, 2, ARGS_DUMP_MAGIC, sizeof(struct args_dump_record));
     (void)part(h, 4, SIMPLER_REGION_ARENA, ARGS_DUMP_MAGIC);
@@ -133,7 +134,7 @@ static void use_region(const uint8_t *data, size_t size)
         uint32_t at = data[0] | (uint32_t)data[1] << 8;
         /* Words of the header's fields and first parts, and of the sessions. */
         at = at % 2 == 0 ? at / 2 % 40 : at / 2 % (FILE_BYTES / 8);
-        at = at >= 5 && at < 40 ? at - 5 + (40 + 4096) / 8 : at;
+        at = at >= PREFIX_WORD && at < 40 ? at - PREFIX_WORD + PARTS_WORD : at;
         memcpy(&image[at % (FILE_BYTES / 8)], data + 2, 8);
     }
     if (size >= 2)
