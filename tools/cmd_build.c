@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "commands.h"
 #include "scene_dir.h"
 
@@ -25,7 +26,8 @@ static int run_build(int argc, char **argv)
         return simpler_commands_usage_error("build", "%s is no directory", dir);
     int rc = simpler_scene_dir_build("build", dir, &build);
     if (rc == 0)
-        (void)printf("%zu sources: %zu compiled, %zu as they were\n", build.source_count,
+        (void)printf("%zu source%s: %zu compiled, %zu unchanged\n", build.source_count,
+                     simpler_text_plural(build.source_count),
                      build.source_count - build.cached_count, build.cached_count);
     return rc;
 }

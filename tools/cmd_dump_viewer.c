@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "commands.h"
 #include "dump_viewer_options.h"
 #include "report/dump_check.h"
@@ -72,7 +73,8 @@ static void progress(struct viewer *v, uint64_t entries)
         return;
     v->progress_second = now.tv_sec;
     v->progress_shown = true;
-    (void)fprintf(stderr, "\rread %" PRIu64 " entries, saved %" PRIu64 "\x1b[K", entries, v->saved);
+    (void)fprintf(stderr, "\rentries read: %" PRIu64 ", saved: %" PRIu64 "\x1b[K", entries,
+                  v->saved);
 }
 
 static void start_progress(struct viewer *v)
@@ -309,17 +311,19 @@ static void print_counts(struct viewer *v)
     bool filtered = v->matched != v->total;
 
     if (v->options.wants_export) {
-        simpler_out_stream_format(&v->out, "Saved %" PRIu64 " of %" PRIu64 " args", v->saved,
-                                  v->matched);
+        simpler_out_stream_format(&v->out, "Saved %" PRIu64 " of %" PRIu64 " arg%s", v->saved,
+                                  v->matched, simpler_text_plural(v->matched));
         if (v->without_file > 0)
             simpler_out_stream_format(&v->out, ", %" PRIu64 " without data (not captured)",
                                       v->without_file);
         simpler_out_stream_char(&v->out, '\n');
     } else if (simpler_dump_filter_is_set(&v->options.filter) || filtered) {
-        simpler_out_stream_format(&v->out, "Filtered: %" PRIu64 "/%" PRIu64 " args%s\n", v->matched,
-                                  v->total, v->options.wants_stats ? "" : "; --export saves them");
+        simpler_out_stream_format(&v->out, "Filtered: %" PRIu64 "/%" PRIu64 " arg%s%s\n",
+                                  v->matched, v->total, simpler_text_plural(v->total),
+                                  v->options.wants_stats ? "" : "; --export saves them");
     } else {
-        simpler_out_stream_format(&v->out, "Total: %" PRIu64 " args\n", v->total);
+        simpler_out_stream_format(&v->out, "Total: %" PRIu64 " arg%s\n", v->total,
+                                  simpler_text_plural(v->total));
     }
 }
 
@@ -356,8 +360,9 @@ static void warn_of_losses(const struct viewer *v)
                  header->count[SIMPLER_DUMP_COUNT_TRUNCATED]);
     if (!v->write_failed && header->has_count[SIMPLER_DUMP_COUNT_TOTAL] &&
         header->count[SIMPLER_DUMP_COUNT_TOTAL] != v->total)
-        complain("warning: %s: total_args is %" PRIu64 ", but there are %" PRIu64 " entries",
-                 v->place.manifest, header->count[SIMPLER_DUMP_COUNT_TOTAL], v->total);
+        complain("warning: %s: total_args is %" PRIu64 ", but the manifest has %" PRIu64 " %s",
+                 v->place.manifest, header->count[SIMPLER_DUMP_COUNT_TOTAL], v->total,
+                 simpler_text_by_count(v->total, "entry", "entries"));
 }
 
 static int conclude(struct viewer *v)
@@ -368,8 +373,9 @@ static int conclude(struct viewer *v)
     }
     warn_of_losses(v);
     if (v->faults > FAULTS_SHOWN)
-        complain("%s: %" PRIu64 " entries more are at fault; --check tells all", v->place.manifest,
-                 v->faults - FAULTS_SHOWN);
+        complain("%s: %" PRIu64 " more %s at fault; --check tells all", v->place.manifest,
+                 v->faults - FAULTS_SHOWN,
+                 simpler_text_by_count(v->faults - FAULTS_SHOWN, "entry is", "entries are"));
     if (v->matched == 0) {
         complain(v->total == 0 ? "%s: the manifest has no entries" : "%s: no entry matches",
                  v->place.manifest);
@@ -453,8 +459,9 @@ static void print_checked(struct viewer *v, const struct simpler_dump_checked *c
         return;
     }
     simpler_out_stream_format(
-        &v->out, "Checked %" PRIu64 " entries, %" PRIu64 " faults; %" PRIu64 " bytes of payload",
-        c->entries, c->faults, c->named_bytes);
+        &v->out, "Checked %" PRIu64 " %s, %" PRIu64 " fault%s; %" PRIu64 " bytes of payload",
+        c->entries, simpler_text_by_count(c->entries, "entry", "entries"), c->faults,
+        simpler_text_plural(c->faults), c->named_bytes);
     if (c->unnamed_bytes > 0)
         simpler_out_stream_format(&v->out, ", %" PRIu64 " bytes that no entry names",
                                   c->unnamed_bytes);
@@ -496,7 +503,8 @@ static int check(struct viewer *v)
     }
     v->total = checked.entries;
     if (v->faults > CHECK_FAULTS_SHOWN)
-        complain("%s: %" PRIu64 " faults more", v->place.manifest, v->faults - CHECK_FAULTS_SHOWN);
+        complain("%s: %" PRIu64 " fault%s more", v->place.manifest, v->faults - CHECK_FAULTS_SHOWN,
+                 simpler_text_plural(v->faults - CHECK_FAULTS_SHOWN));
     warn_of_losses(v);
     return v->faults > 0 ? SIMPLER_EXIT_FAILED : SIMPLER_EXIT_OK;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "commands.h"
 #include "json_writer.h"
 
@@ -73,14 +74,14 @@ static void print_part(const char *name, const char *what, const char *file,
 static void print_dump_losses(const struct simpler_recover_result *r)
 {
     if (r->payloads_from_region != 0)
-        (void)printf("  %" PRIu64 " payloads are from the memory of the process\n",
-                     r->payloads_from_region);
+        (void)printf("  %" PRIu64 " payload%s from the memory of the process\n",
+                     r->payloads_from_region, simpler_text_plural(r->payloads_from_region));
     if (r->payloads_lost != 0)
-        (void)printf("  %" PRIu64
-                     " payloads are not there as a whole: their entries are truncated\n",
-                     r->payloads_lost);
+        (void)printf("  %" PRIu64 " payload%s not there as a whole: truncated in the manifest\n",
+                     r->payloads_lost, simpler_text_plural(r->payloads_lost));
     if (r->records_refused != 0)
-        (void)printf("  %" PRIu64 " records make no sense and are left out\n", r->records_refused);
+        (void)printf("  %" PRIu64 " record%s left out for making no sense\n", r->records_refused,
+                     simpler_text_plural(r->records_refused));
     if (r->unnamed_bytes != 0)
         (void)printf("args dump: %s/args.bin has %" PRIu64
                      " bytes of payload, but the records that name them died with the process\n",

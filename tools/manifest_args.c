@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define MAX_ELEMENTS (UINT64_C(1) << 34)
 
 static bool read_scalar(const struct simpler_manifest_reader *r, json_t *object,
@@ -72,9 +74,10 @@ static bool read_values(const struct simpler_manifest_reader *r, json_t *values,
     size_t i;
 
     if (!json_is_array(values) || json_array_size(values) != arg->numel)
-        return simpler_manifest_fail(r,
-                                     "init.values has %zu numbers, the tensor %" PRIu64 " elements",
-                                     json_array_size(values), arg->numel);
+        return simpler_manifest_fail(
+            r, "init.values has %zu number%s, the tensor %" PRIu64 " element%s",
+            json_array_size(values), simpler_text_plural(json_array_size(values)), arg->numel,
+            simpler_text_plural(arg->numel));
     json_array_foreach(values, i, value)
     {
         if (!simpler_manifest_read_number(value, &number))

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "report/npy_file.h"
 #include "report/regular_file.h"
 #include "simpler/dtype.h"
@@ -107,8 +108,8 @@ int simpler_npy_read(const char *path, uint32_t dtype, uint64_t numel, const uin
     if (fault == NULL && fread(elements, 1, bytes, file) != bytes)
         fault = "it ends early";
     if (fault != NULL)
-        (void)snprintf(message, message_bytes, "%s does not fit %" PRIu64 " elements of %s: %s",
-                       path, numel, simpler_dtype_name(dtype), fault);
+        (void)snprintf(message, message_bytes, "%s does not fit %" PRIu64 " element%s of %s: %s",
+                       path, numel, simpler_text_plural(numel), simpler_dtype_name(dtype), fault);
     free(header);
     (void)fclose(file);
     return fault == NULL ? 0 : SIMPLER_EFORMAT;

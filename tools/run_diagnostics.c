@@ -129,8 +129,8 @@ static void print_losses(FILE *out, const struct simpler_scope_stats_result *s)
     if (s->has_file && !s->counts_known)
         (void)fputs("    how many the device dropped is not known\n", out);
     if (s->refused_epoch != 0)
-        (void)fprintf(out, "    %" PRIu64 " samples of another run were refused\n",
-                      s->refused_epoch);
+        (void)fprintf(out, "    %" PRIu64 " sample%s of another run refused\n", s->refused_epoch,
+                      simpler_text_plural(s->refused_epoch));
 }
 
 /* The report's table, indented. */
@@ -199,8 +199,8 @@ static void print_args_dump(FILE *out, const struct simpler_args_dump_result *a)
     if (a->has_manifest && !a->counts_known)
         (void)fputs("    how many the device dropped is not known\n", out);
     if (a->refused_epoch != 0)
-        (void)fprintf(out, "    %" PRIu64 " records of another run were refused\n",
-                      a->refused_epoch);
+        (void)fprintf(out, "    %" PRIu64 " record%s of another run refused\n", a->refused_epoch,
+                      simpler_text_plural(a->refused_epoch));
 }
 
 static void print_scope_stats(FILE *out, const struct simpler_run_diagnostics *d,

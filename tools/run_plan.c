@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "commands.h"
 #include "nearest.h"
 
@@ -213,8 +214,9 @@ static int no_case_left(const struct simpler_scene *scene,
     static const char *const modes[] = {"exclude", "include", "only"};
 
     return simpler_commands_usage_error(
-        "run", "none of the %" PRIu32 " cases of scene %s fits platform %s and --manual %s",
-        scene->case_count, scene->name, options->platform.name, modes[options->manual]);
+        "run", "scene %s has %" PRIu32 " case%s, none of which fits platform %s and --manual %s",
+        scene->name, scene->case_count, simpler_text_plural(scene->case_count),
+        options->platform.name, modes[options->manual]);
 }
 
 static int add_cases(struct simpler_run_plan *plan, const struct simpler_scene *scene,

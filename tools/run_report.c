@@ -103,15 +103,16 @@ static void print_head(FILE *out, const struct simpler_run_summary *s,
 {
     const struct simpler_call_config *c = &r->plan->resolved;
 
-    (void)fprintf(out,
-                  "%s %s: %s on %s device %" PRIu32 ", %" PRIu32 " threads, %" PRIu32
-                  " clusters, hazards %s%s%s%s\n",
-                  s->scene->name, r->plan->scene_case->name,
-                  r->failed_count == 0 ? "passed" : "FAILED", s->options->platform.name,
-                  s->options->device_id, c->aicpu_thread_num, c->cluster_count,
-                  c->hazards == SIMPLER_HAZARDS_ALL ? "all" : "raw",
-                  c->exec == SIMPLER_EXEC_THREADS ? ", kernels on threads" : "",
-                  is_default_runtime(c) ? "" : ", ", is_default_runtime(c) ? "" : c->runtime);
+    (void)fprintf(
+        out,
+        "%s %s: %s on %s device %" PRIu32 ", %" PRIu32 " thread%s, %" PRIu32
+        " cluster%s, hazards %s%s%s%s\n",
+        s->scene->name, r->plan->scene_case->name, r->failed_count == 0 ? "passed" : "FAILED",
+        s->options->platform.name, s->options->device_id, c->aicpu_thread_num,
+        simpler_text_plural(c->aicpu_thread_num), c->cluster_count,
+        simpler_text_plural(c->cluster_count), c->hazards == SIMPLER_HAZARDS_ALL ? "all" : "raw",
+        c->exec == SIMPLER_EXEC_THREADS ? ", kernels on threads" : "",
+        is_default_runtime(c) ? "" : ", ", is_default_runtime(c) ? "" : c->runtime);
 }
 
 static void print_params(FILE *out, const struct simpler_run_summary *s,

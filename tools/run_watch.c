@@ -109,7 +109,7 @@ static void show_line(void)
     if (!watch.show_progress || elapsed < QUIET_NS)
         return;
     if (watch.phase == SIMPLER_PHASE_RUN)
-        (void)fprintf(stderr, "\r%s: %" PRIu64 " tasks done, %.1f s\033[K", watch.label,
+        (void)fprintf(stderr, "\r%s: tasks done: %" PRIu64 ", %.1f s\033[K", watch.label,
                       simpler_worker_progress(watch.worker), (double)elapsed / 1e9);
     else
         (void)fprintf(stderr, "\r%s: %s, %.1f s\033[K", watch.label,

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "commands.h"
 #include "scene_golden.h"
 #include "simpler/ops.h"
@@ -167,8 +168,8 @@ static void orchestrate(struct simpler_orch *orch, const struct simpler_orch_arg
     int expected = d->expect != NULL ? d->expect(args).argument_count : 0;
     if (expected > given)
         simpler_orch_report_fatal(orch, SIMPLER_CODE_INVALID_ARGS,
-                                  "%s expects %d arguments, %d were given", d->manifest.entry,
-                                  expected, given);
+                                  "%s expects %d argument%s, but got %d", d->manifest.entry,
+                                  expected, simpler_text_plural((uint64_t)expected), given);
     else
         d->entry(args);
     d->bind(&end);

@@ -63,10 +63,10 @@ static int compare(const struct simpler_manifest_golden *golden,
     (void)simpler_number_text(
         arg->dtype, simpler_number_load(arg->dtype, (const char *)want + first * width), right);
     (void)snprintf(message, message_bytes,
-                   "%s%s is %s, %s %s; %" PRIu64 " of %" PRIu64 " elements differ", arg->name,
+                   "%s%s is %s, %s %s; %" PRIu64 " of %" PRIu64 " element%s wrong", arg->name,
                    place, is,
                    arg->direction == SIMPLER_DIR_IN ? "it is an input and was" : "right is", right,
-                   wrong, arg->numel);
+                   wrong, arg->numel, simpler_text_plural(arg->numel));
     return 1;
 }
 

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "commands.h"
 #include "simpler/info.h"
 #include "report/regular_file.h"
@@ -298,7 +299,8 @@ static void show_progress(size_t left, size_t count, uint64_t start)
         return;
     shown = left != 0;
     if (left != 0)
-        (void)fprintf(stderr, "\rcompiling, %zu of %zu sources left\033[K", left, count);
+        (void)fprintf(stderr, "\rcompiling, %zu of %zu source%s left\033[K", left, count,
+                      simpler_text_plural(count));
     else
         (void)fputs("\r\033[K", stderr);
 }
@@ -361,7 +363,7 @@ int simpler_unit_build(const char *command, struct simpler_unit *units, size_t c
     free(jobs);
     if (failed == 0)
         return 0;
-    (void)fprintf(stderr, "simpler %s: %zu of %zu sources do not compile\n", command, failed,
-                  count);
+    (void)fprintf(stderr, "simpler %s: %zu of %zu source%s %s not compile\n", command, failed,
+                  count, simpler_text_plural(count), simpler_text_by_count(failed, "does", "do"));
     return SIMPLER_EXIT_FAILED;
 }

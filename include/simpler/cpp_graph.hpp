@@ -51,7 +51,7 @@ class GraphTaskArgs
     const ChipTensor &tensor(uint32_t i) const
     {
         if (i >= tensor_count()) {
-            detail::fault("tensor(%u): the graph has %u tensors", i, tensor_count());
+            detail::fault("tensor(%u): tensors of the graph: %u", i, tensor_count());
             return detail::nothing;
         }
         return given_ != nullptr ? reinterpret_cast<const ChipTensor *>(given_->tensor)[i]
@@ -61,7 +61,7 @@ class GraphTaskArgs
     {
         static const uint64_t none = 0;
         if (i >= scalar_count()) {
-            detail::fault("scalar(%u): the graph has %u scalars", i, scalar_count());
+            detail::fault("scalar(%u): scalars of the graph: %u", i, scalar_count());
             return GraphScalar(&none, &read_);
         }
         return GraphScalar(given_ != nullptr ? &given_->scalar[i] : &args_.c()->scalar[i], &read_);

@@ -29,7 +29,7 @@ class ChipTaskArgs
     {
         if (i < c_.tensor_count)
             return reinterpret_cast<const ChipTensor *>(c_.tensor)[i];
-        detail::fault("tensor(%u): the run has %u tensors", i, c_.tensor_count);
+        detail::fault("tensor(%u): tensors of the run: %u", i, c_.tensor_count);
         return detail::nothing;
     }
     /** One scalar, its bytes low; from_u64<T> gives the value back. */
@@ -37,7 +37,7 @@ class ChipTaskArgs
     {
         if (i < c_.scalar_count)
             return c_.scalar[i];
-        detail::fault("scalar(%u): the run has %u scalars", i, c_.scalar_count);
+        detail::fault("scalar(%u): scalars of the run: %u", i, c_.scalar_count);
         return 0;
     }
     template <class T> T scalar(uint32_t i) const
@@ -277,7 +277,7 @@ T get_tensor_data(const ChipTensor &tensor, uint32_t ndims, const uint32_t indic
     if (tensor.buffer.addr == 0)
         LOG_ERROR("the tensor has no buffer");
     else if (ndims != tensor.ndims)
-        detail::fault("get_tensor_data: %u indices for a tensor of %u dimensions", ndims,
+        detail::fault("get_tensor_data: indices: %u, dimensions of the tensor: %u", ndims,
                       tensor.ndims);
     else {
         const simpler_tensor c = detail::to_c(tensor);
@@ -304,7 +304,7 @@ void set_tensor_data(const ChipTensor &tensor, uint32_t ndims, const uint32_t in
     if (tensor.buffer.addr == 0)
         LOG_ERROR("the tensor has no buffer");
     else if (ndims != tensor.ndims)
-        detail::fault("set_tensor_data: %u indices for a tensor of %u dimensions", ndims,
+        detail::fault("set_tensor_data: indices: %u, dimensions of the tensor: %u", ndims,
                       tensor.ndims);
     else {
         const simpler_tensor c = detail::to_c(tensor);

@@ -176,7 +176,7 @@ inline ChipTensor finish(int rc, const simpler_tensor &c, bool manual_dep, const
     if (rc != 0) {
         /* After a fatal error tensors are no_tensor: what follows is no new mistake. */
         if (orch() == nullptr || !rt_is_fatal())
-            fault("%s: %s (the tensor has %u dimensions of %u, %u, %u, %u, %u%s)", what,
+            fault("%s: %s (the tensor has the rank %u: %u, %u, %u, %u, %u%s)", what,
                   rc == SIMPLER_EOVERFLOW ? "a size or a stride does not fit"
                                           : "the arguments do not fit the tensor",
                   from->ndims, from->shapes[0], from->shapes[1], from->shapes[2], from->shapes[3],
@@ -195,7 +195,7 @@ inline bool has_rank(const ChipTensor &tensor, std::initializer_list<uint32_t> l
 {
     if (list.size() == tensor.ndims)
         return true;
-    fault("%s: %zu numbers for a tensor of %u dimensions", what, list.size(), tensor.ndims);
+    fault("%s: numbers: %zu, dimensions of the tensor: %u", what, list.size(), tensor.ndims);
     return false;
 }
 } // namespace detail
@@ -269,7 +269,7 @@ inline ChipTensor finish_external(int rc, const simpler_tensor &made, bool manua
                                   uint32_t ndims, DataType dtype)
 {
     if (rc != 0) {
-        fault("%s: %s (%u dimensions, dtype %u)", what,
+        fault("%s: %s (ndims %u, dtype %u)", what,
               rc == SIMPLER_EOVERFLOW ? "a size or a stride does not fit"
                                       : "1 to 5 dimensions, a known dtype, strides above 0",
               ndims, static_cast<unsigned>(dtype));
@@ -321,7 +321,7 @@ class alignas(64) TensorCreateInfo
     {
         int rc = SIMPLER_CALL(create_info_init)(&c_, shapes, ndims, static_cast<uint32_t>(dtype));
         if (rc != 0)
-            detail::fault("TensorCreateInfo: %s (%u dimensions, dtype %u)",
+            detail::fault("TensorCreateInfo: %s (ndims %u, dtype %u)",
                           rc == SIMPLER_EOVERFLOW ? "the bytes do not fit 64 bits"
                                                   : "1 to 5 dimensions and a known dtype",
                           ndims, static_cast<unsigned>(dtype));

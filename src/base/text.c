@@ -90,7 +90,12 @@ bool simpler_text_parse_list(const char *text, uint64_t *out, uint32_t count)
     return true;
 }
 
+const char *simpler_text_by_count(uint64_t count, const char *one, const char *many)
+{
+    return count == 1 ? one : many;
+}
+
 const char *simpler_text_plural(uint64_t count)
 {
-    return count == 1 ? "" : "s";
+    return simpler_text_by_count(count, "", "s");
 }

@@ -14,5 +14,7 @@ bool simpler_text_parse_list(const char *text, uint64_t *out, uint32_t count);
 
 /* What follows a noun that is counted: "" after 1, else "s". */
 const char *simpler_text_plural(uint64_t count);
+/* @one after a count of 1, else @many. */
+const char *simpler_text_by_count(uint64_t count, const char *one, const char *many);
 
 #endif

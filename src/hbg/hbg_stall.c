@@ -232,14 +232,13 @@ static void show_thread(const struct simpler_hbg_device *device, uint32_t l)
 
     if (word == SIMPLER_NO_KERNEL ||
         node >= simpler_hbg_word_part(device, word)->image->node_count) {
-        SIMPLER_WARN("[STALL thread=%" PRIu32 "] THREAD in no kernel, %" PRIu32
-                     " units in its queue",
+        SIMPLER_WARN("[STALL thread=%" PRIu32 "] THREAD in no kernel, units in its queue: %" PRIu32,
                      l, queued);
         return;
     }
     struct simpler_hbg_named n = simpler_hbg_stall_name(device, word, node);
     SIMPLER_WARN("[STALL thread=%" PRIu32 "] TASK state=RUNNING func_id=%" PRIu32
-                 " task_id=0x%016" PRIx64 ", kernel %.60s; %" PRIu32 " units in its queue",
+                 " task_id=0x%016" PRIx64 ", kernel %.60s; units in its queue: %" PRIu32,
                  l, n.func_id, n.id, n.kernel, queued);
 }
 
@@ -254,8 +253,7 @@ void simpler_hbg_stall_show(struct simpler_hbg_device *device)
         say_task(device, oldest, text, sizeof(text));
         SIMPLER_WARN("[STALL] in grains that are not done; the oldest unfinished: %s", text);
     }
-    SIMPLER_WARN("[STALL thread=%" PRIu32 "] SUMMARY %" PRIu64 " of %" PRIu32
-                 " tasks are in grains that are done",
-                 simpler_hbg_hang_threads(device), simpler_hbg_progress(device),
-                 device->orch->next_id);
+    SIMPLER_WARN(
+        "[STALL thread=%" PRIu32 "] SUMMARY tasks in grains that are done: %" PRIu64 " of %" PRIu32,
+        simpler_hbg_hang_threads(device), simpler_hbg_progress(device), device->orch->next_id);
 }

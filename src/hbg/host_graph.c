@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "hbg/host_calls.h"
 #include "hbg/host_limits.h"
 #include "task/launch_args.h"
@@ -146,10 +147,11 @@ static int check_launch(struct simpler_hbg_orch *orch, const struct request *q)
         return 0;
     if ((q->args->extra & SIMPLER_EXTRA_SYNC_START) != 0 && (uint32_t)blocks > limit)
         return simpler_hbg_latch(orch, SIMPLER_CODE_REQUIRE_SYNC_START_INVALID,
-                                 "submit at %s:%d: sync_start with %d blocks, but the device has "
-                                 "%u %s, and all blocks must be resident at once; submit at most "
+                                 "submit at %s:%d: sync_start with %d block%s, but the device has "
+                                 "%u %s%s, and all blocks must be resident at once; submit at most "
                                  "that many blocks or raise cluster_count (%u)",
-                                 file, q->line, blocks, limit, aiv ? "AIV cores" : "clusters",
+                                 file, q->line, blocks, simpler_text_plural((uint32_t)blocks),
+                                 limit, aiv ? "AIV core" : "cluster", simpler_text_plural(limit),
                                  clusters);
     if (fault != NULL)
         return simpler_hbg_latch(orch, SIMPLER_CODE_INVALID_ARGS,

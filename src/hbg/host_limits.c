@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/logger.h"
+#include "base/text.h"
 #include "task/run_verdict.h"
 #include "task/submit_args.h"
 
@@ -85,9 +86,10 @@ int simpler_hbg_check_room(struct simpler_hbg_orch *orch, uint64_t tasks, uint64
     if (other_tasks + ids + tasks > env->ring_task_window[0]) {
         start_counting(orch);
         return simpler_hbg_latch(orch, SIMPLER_CODE_FLOW_CONTROL_DEADLOCK,
-                                 "the graph has more tasks than its window of %llu slots: nothing "
+                                 "the graph has more tasks than its window of %llu slot%s: nothing "
                                  "is reclaimed while it is built",
-                                 (unsigned long long)env->ring_task_window[0]);
+                                 (unsigned long long)env->ring_task_window[0],
+                                 simpler_text_plural(env->ring_task_window[0]));
     }
     if (heap_bytes > env->ring_heap[0] ||
         other_heap + b->heap_bytes > env->ring_heap[0] - heap_bytes) {
@@ -102,10 +104,11 @@ int simpler_hbg_check_room(struct simpler_hbg_orch *orch, uint64_t tasks, uint64
     if (map_entries > simpler_tensormap_room(orch->draft->map)) {
         start_counting(orch);
         return simpler_hbg_latch(orch, SIMPLER_CODE_TENSORMAP_OVERFLOW,
-                                 "%u of %llu entries of the tensormap are in use and %llu are "
+                                 "the tensormap has %u of %llu %s in use and %llu more would be "
                                  "needed: none is reclaimed while a graph is built",
                                  simpler_tensormap_used(orch->draft->map),
                                  (unsigned long long)env->tensormap,
+                                 simpler_text_by_count(env->tensormap, "entry", "entries"),
                                  (unsigned long long)map_entries);
     }
     return 0;

@@ -2,6 +2,7 @@
 /* The orchestrator: its memory, kept from run to run; one run of the orchestration. */
 #include "base/alloc.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "hbg/host_calls.h"
 #include "hbg/host_limits.h"
 
@@ -98,12 +99,13 @@ int simpler_hbg_orch_run(struct simpler_hbg_orch *orch, const struct simpler_dev
 
     reset(orch, run, cache);
     if (callable->expected_arg_count > given)
-        return simpler_hbg_latch(orch, SIMPLER_CODE_INVALID_ARGS,
-                                 "the callable expects %u arguments, %u were given",
-                                 callable->expected_arg_count, given);
+        return simpler_hbg_latch(
+            orch, SIMPLER_CODE_INVALID_ARGS, "the callable expects %u argument%s, but got %u",
+            callable->expected_arg_count, simpler_text_plural(callable->expected_arg_count), given);
     callable->orchestrate((struct simpler_orch *)orch, run->args);
     if (simpler_hbg_status(orch) == 0 && orch->depth > 1)
         (void)simpler_hbg_latch(orch, SIMPLER_CODE_INVALID_ARGS,
-                                "the orchestration returned with %u scopes open", orch->depth - 1);
+                                "the orchestration returned with %u scope%s open", orch->depth - 1,
+                                simpler_text_plural(orch->depth - 1));
     return simpler_hbg_status(orch);
 }

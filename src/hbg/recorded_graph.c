@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "hbg/host_calls.h"
 #include "hbg/host_limits.h"
 #include "task/submit_args.h"
@@ -213,8 +214,8 @@ static int record(struct simpler_hbg_orch *orch, simpler_graph_fn fn,
     int status = simpler_hbg_status(orch);
     if (status == 0 && orch->depth > depth)
         status = simpler_hbg_latch(orch, SIMPLER_CODE_INVALID_ARGS,
-                                   "the recorded graph returned with %u scopes open",
-                                   orch->depth - depth);
+                                   "the recorded graph returned with %u scope%s open",
+                                   orch->depth - depth, simpler_text_plural(orch->depth - depth));
     /* Only its number counts, and reset empties what has a place in the table. */
     orch->draft->builder.base_count = 1;
     orch->recording = NULL;

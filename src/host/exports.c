@@ -145,8 +145,9 @@ static int take_place(struct simpler_export *e, struct simpler_export_wish wish)
         return SIMPLER_EEXIST;
     rc = simpler_background_reserve(background);
     if (rc != 0) {
-        SIMPLER_ERROR("the background writer has written nothing for a while; %u runs wait for it",
-                      SIMPLER_BACKGROUND_PLACES);
+        SIMPLER_ERROR(
+            "the background writer has written nothing for a while; runs that wait for it: %u",
+            SIMPLER_BACKGROUND_PLACES);
         return rc;
     }
     if (try_enter(e))

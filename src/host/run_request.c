@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/logger.h"
+#include "base/text.h"
 #include "host/config.h"
 #include "host/worker_state.h"
 
@@ -19,9 +20,11 @@ static int check_args(const struct simpler_platform *platform,
     uint32_t expected = callable->callable.expected_arg_count;
 
     if (args->tensor_count > MAX_TENSORS || args->scalar_count > MAX_SCALARS) {
-        SIMPLER_ERROR("run of %s: %" PRIu32 " tensors and %" PRIu32
-                      " scalars; at most %d and %d are possible",
-                      name, args->tensor_count, args->scalar_count, MAX_TENSORS, MAX_SCALARS);
+        SIMPLER_ERROR("run of %s: %" PRIu32 " tensor%s and %" PRIu32
+                      " scalar%s; at most %d and %d are possible",
+                      name, args->tensor_count, simpler_text_plural(args->tensor_count),
+                      args->scalar_count, simpler_text_plural(args->scalar_count), MAX_TENSORS,
+                      MAX_SCALARS);
         return SIMPLER_EINVAL;
     }
     if ((args->tensor_count != 0 && args->tensor == NULL) ||
@@ -30,8 +33,9 @@ static int check_args(const struct simpler_platform *platform,
         return SIMPLER_EINVAL;
     }
     if (args->tensor_count + args->scalar_count < expected) {
-        SIMPLER_ERROR("run of %s: %" PRIu32 " arguments are expected, %" PRIu32 " are there", name,
-                      expected, args->tensor_count + args->scalar_count);
+        SIMPLER_ERROR("run of %s: %" PRIu32 " argument%s expected, %" PRIu32 " given", name,
+                      expected, simpler_text_plural(expected),
+                      args->tensor_count + args->scalar_count);
         return SIMPLER_EINVAL;
     }
     for (uint32_t i = 0; i < args->tensor_count; i++) {

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/logger.h"
+#include "base/text.h"
 #include "host/config.h"
 #include "host/worker_state.h"
 
@@ -99,9 +100,11 @@ static int check_dump(const struct simpler_dump_config *dump)
                                 dump->avg_tensor_bytes | 1, &product) &&
         product <= (uint64_t)1 << 44)
         return 0;
-    SIMPLER_ERROR("open: dump sizes of %" PRIu32 " records, %" PRIu32 " buffers and %" PRIu64
+    SIMPLER_ERROR("open: dump sizes of %" PRIu32 " record%s, %" PRIu32 " buffer%s and %" PRIu64
                   " bytes; legal are up to 2^20, 2^10 and 2^40, their product up to 2^44",
-                  dump->records_per_buffer, dump->buffers_per_thread, dump->avg_tensor_bytes);
+                  dump->records_per_buffer, simpler_text_plural(dump->records_per_buffer),
+                  dump->buffers_per_thread, simpler_text_plural(dump->buffers_per_thread),
+                  dump->avg_tensor_bytes);
     return SIMPLER_EINVAL;
 }
 

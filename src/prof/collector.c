@@ -6,6 +6,7 @@
  */
 #include "base/logger.h"
 #include "base/testpoint.h"
+#include "base/text.h"
 #include "prof/session_state.h"
 #include "simpler/status.h"
 
@@ -15,8 +16,9 @@ static void refuse(struct simpler_prof_shard *shard, const struct simpler_prof_b
     uint32_t count = atomic_load_explicit(&place->count, memory_order_relaxed);
 
     shard->refused += count;
-    SIMPLER_WARN("%s: %u records of run %u are refused while run %u is admitted",
-                 shard->session->client->name, count, place->run_epoch, admitted);
+    SIMPLER_WARN("%s: %u record%s of run %u refused while run %u is admitted",
+                 shard->session->client->name, count, simpler_text_plural(count), place->run_epoch,
+                 admitted);
 }
 
 static void collect(struct simpler_prof_shard *shard, struct simpler_pool_buffer *buffer)

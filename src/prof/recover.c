@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "base/logger.h"
+#include "base/text.h"
 #include "prof/session_state.h"
 #include "simpler/status.h"
 
@@ -32,8 +33,9 @@ static int hand_over(struct simpler_prof_shard *shard, uint32_t lane,
     if (count == 0)
         return 0;
     if (place->run_epoch != epoch) {
-        SIMPLER_WARN("%s: %u held records of run %u are refused while run %u is admitted",
-                     session->client->name, count, place->run_epoch, epoch);
+        SIMPLER_WARN("%s: %u held record%s of run %u refused while run %u is admitted",
+                     session->client->name, count, simpler_text_plural(count), place->run_epoch,
+                     epoch);
         shard->refused += count;
         return 0;
     }
@@ -114,9 +116,9 @@ int simpler_recover_accounting(struct simpler_prof_session *session,
         SIMPLER_WARN("%s: a device counter is saturated: the counts are unknown",
                      session->client->name);
     else if (seen != out->total)
-        SIMPLER_WARN("%s: %" PRIu64 " records attempted, %" PRIu64
+        SIMPLER_WARN("%s: %" PRIu64 " record%s attempted, %" PRIu64
                      " received or dropped: the counts are unknown",
-                     session->client->name, out->total, seen);
+                     session->client->name, out->total, simpler_text_plural(out->total), seen);
     out->known = exact && seen == out->total;
     return 0;
 }

@@ -12,6 +12,7 @@
  */
 #include "base/logger.h"
 #include "base/testpoint.h"
+#include "base/text.h"
 #include "prof/session_state.h"
 #include "simpler/status.h"
 
@@ -125,8 +126,8 @@ static bool allocate(struct simpler_prof_shard *shard, uint32_t kind)
     struct simpler_pool_block *block =
         simpler_buffer_pool_add(&session->pool, kind, &session->config.kind[kind], count);
     if (block == NULL) {
-        SIMPLER_WARN("%s: no memory for %u more buffers of kind %u: collection goes on without",
-                     session->client->name, count, kind);
+        SIMPLER_WARN("%s: no memory for %u more buffer%s of kind %u: collection goes on without",
+                     session->client->name, count, simpler_text_plural(count), kind);
         session->out_of_memory = true;
         return false;
     }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "report/extent_sort.h"
 
 struct check {
@@ -109,7 +110,9 @@ static void check_tensor(struct check *c, const struct simpler_dump_entry *e)
     if ((e->keys >> SIMPLER_DUMP_KEY_STRIDES & 1) == 0)
         return;
     if (e->stride_count != e->shape_count)
-        fault(c, e->index, "%u dimensions but %u strides", e->shape_count, e->stride_count);
+        fault(c, e->index, "%u dimension%s but %u stride%s", e->shape_count,
+              simpler_text_plural(e->shape_count), e->stride_count,
+              simpler_text_plural(e->stride_count));
     else if (e->is_contiguous && simpler_dump_entry_bytes(e, &bytes) && bytes > 0 &&
              !is_row_major(e))
         fault(c, e->index, "is_contiguous, but the strides are not row-major");

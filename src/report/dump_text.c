@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "report/number.h"
 #include "report/number_text.h"
 
@@ -162,9 +163,10 @@ static void put_truncated(struct simpler_out_stream *o, const struct simpler_dum
     if (simpler_dump_entry_bytes(e, &bytes))
         simpler_out_stream_format(o,
                                   "# WARNING: truncated: %" PRIu64 " of %" PRIu64
-                                  " bytes are here, %" PRIu64 " of %" PRIu64 " elements\n",
+                                  " bytes are here, %" PRIu64 " of %" PRIu64 " element%s\n",
                                   e->bin_size, bytes, e->bin_size / simpler_dtype_bytes(e->dtype),
-                                  bytes / simpler_dtype_bytes(e->dtype));
+                                  bytes / simpler_dtype_bytes(e->dtype),
+                                  simpler_text_plural(bytes / simpler_dtype_bytes(e->dtype)));
     else
         simpler_out_stream_format(o, "# WARNING: truncated: %" PRIu64 " bytes are here\n",
                                   e->bin_size);

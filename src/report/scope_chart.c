@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/text.h"
 #include "report/report_text.h"
 
 /* The view box of the curves, and where it lies in the chart, in percent. */
@@ -296,7 +297,7 @@ static void open_svg(FILE *out, const struct simpler_scope_model *m,
     (void)fprintf(out,
                   ": %s over %" PRIu64 " scope%s, peak %" PRIu64 " at scope %" PRIu64 ", site ",
                   simpler_scope_model_metric_label(chart->resource, chart->metrics[0]),
-                  chart->scopes, chart->scopes == 1 ? "" : "s", peak->value, peak->index);
+                  chart->scopes, simpler_text_plural(chart->scopes), peak->value, peak->index);
     simpler_report_text_html_cut(out, m->sites.texts[peak->site], 200);
     (void)fputs("\">\n", out);
 }

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/logger.h"
+#include "base/text.h"
 #include "report/report_text.h"
 #include "report/scope_chart.h"
 #include "report/scope_panel.h"
@@ -372,8 +373,8 @@ static int sites_section(FILE *out, const struct simpler_scope_model *m)
                 out);
     if (count < m->sites.count)
         (void)fprintf(
-            out, " The %" PRIu32 " sites with the highest use of %" PRIu32 "; --json lists all.",
-            count, m->sites.count);
+            out, " The %" PRIu32 " site%s with the highest use of %" PRIu32 "; --json lists all.",
+            count, simpler_text_plural(count), m->sites.count);
     (void)fputs("</p>\n<p class=\"filter\" hidden><label for=\"scope-filter\">Filter scopes by "
                 "site</label> <input id=\"scope-filter\" type=\"search\" autocomplete=\"off\"> "
                 "<output id=\"filter-count\"></output></p>\n"

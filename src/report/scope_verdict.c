@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "simpler/status.h"
 
 struct reasons {
@@ -29,11 +30,6 @@ reason(struct reasons *r, enum simpler_scope_chip chip, const char *format, ...)
     (void)vfprintf(r->out, format, args);
     va_end(args);
     (void)fputs(". ", r->out);
-}
-
-static const char *plural(uint64_t n)
-{
-    return n == 1 ? "" : "s";
 }
 
 static bool is_saturated(struct simpler_scope_number n)
@@ -62,14 +58,15 @@ static void check_dropped(struct reasons *r, const struct simpler_scope_meta *me
         return;
     if (meta->total.known && meta->total.value > 0)
         reason(r, SIMPLER_SCOPE_CHIP_DROPPED,
-               "%" PRIu64 " of %" PRIu64 " records (%.2f%%) were dropped on the device, so peaks "
+               "%" PRIu64 " of %" PRIu64 " record%s (%.2f%%) %s dropped on the device, so peaks "
                "may be higher than shown",
-               meta->dropped.value, meta->total.value,
-               100.0 * (double)meta->dropped.value / (double)meta->total.value);
+               meta->dropped.value, meta->total.value, simpler_text_plural(meta->total.value),
+               100.0 * (double)meta->dropped.value / (double)meta->total.value,
+               simpler_text_by_count(meta->dropped.value, "was", "were"));
     else
         reason(r, SIMPLER_SCOPE_CHIP_DROPPED,
                "%" PRIu64 " record%s dropped on the device, so peaks may be higher than shown",
-               meta->dropped.value, meta->dropped.value == 1 ? " was" : "s were");
+               meta->dropped.value, simpler_text_by_count(meta->dropped.value, " was", "s were"));
 }
 
 static void check_counts_known(struct reasons *r, const struct simpler_scope_model *m)
@@ -115,8 +112,8 @@ static void check_quality(struct reasons *r, const struct simpler_scope_meta *me
     if (meta->received.known && meta->retained.known &&
         meta->received.value != meta->retained.value)
         reason(r, SIMPLER_SCOPE_CHIP_INCOMPLETE,
-               "The host received %" PRIu64 " records and kept %" PRIu64, meta->received.value,
-               meta->retained.value);
+               "The host received %" PRIu64 " record%s and kept %" PRIu64, meta->received.value,
+               simpler_text_plural(meta->received.value), meta->retained.value);
 }
 
 static bool expected_lines(const struct simpler_scope_meta *meta, uint64_t *out)
@@ -151,14 +148,15 @@ static void check_lines(struct reasons *r, const struct simpler_scope_model *m)
         return;
     if (m->counts.lines < expected)
         reason(r, SIMPLER_SCOPE_CHIP_INCOMPLETE,
-               "The file has %" PRIu64 " of the %" PRIu64 " samples that were collected: %" PRIu64
-               " are missing",
-               m->counts.lines, expected, expected - m->counts.lines);
+               "The file has %" PRIu64 " of the %" PRIu64 " sample%s collected: %" PRIu64
+               " %s missing",
+               m->counts.lines, expected, simpler_text_plural(expected), expected - m->counts.lines,
+               simpler_text_by_count(expected - m->counts.lines, "is", "are"));
     else
         reason(r, SIMPLER_SCOPE_CHIP_INCOMPLETE,
-               "The file has %" PRIu64 " samples, %" PRIu64
+               "The file has %" PRIu64 " sample%s, %" PRIu64
                " more than the metadata say were collected",
-               m->counts.lines, m->counts.lines - expected);
+               m->counts.lines, simpler_text_plural(m->counts.lines), m->counts.lines - expected);
 }
 
 static void check_damage(struct reasons *r, const struct simpler_scope_model *m)
@@ -170,11 +168,11 @@ static void check_damage(struct reasons *r, const struct simpler_scope_model *m)
                "The last line has no newline: the file was cut or is still being written");
     if (c->damaged > 0)
         reason(r, SIMPLER_SCOPE_CHIP_INCOMPLETE, "%" PRIu64 " line%s could not be read", c->damaged,
-               plural(c->damaged));
+               simpler_text_plural(c->damaged));
     if (c->holes > 0)
         reason(r, SIMPLER_SCOPE_CHIP_INCOMPLETE,
                "%" PRIu64 " hole%s of NUL bytes (%" PRIu64 " bytes) in the file", c->holes,
-               plural(c->holes), c->hole_bytes);
+               simpler_text_plural(c->holes), c->hole_bytes);
     if (m->meta.fault[0] != 0)
         reason(r, SIMPLER_SCOPE_CHIP_INCOMPLETE, "The metadata are damaged (%s)", m->meta.fault);
     for (unsigned bit = 0; simpler_scope_record_meta_key(bit) != NULL; bit++) {
@@ -199,16 +197,16 @@ static void check_contradictions(struct reasons *r, const struct simpler_scope_c
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         if (rows[i].count > 0)
             reason(r, SIMPLER_SCOPE_CHIP_INCOMPLETE, "%" PRIu64 " sample%s %s", rows[i].count,
-                   plural(rows[i].count), rows[i].text);
+                   simpler_text_plural(rows[i].count), rows[i].text);
     }
     if (c->inconsistent > 0)
         reason(r, SIMPLER_SCOPE_CHIP_INCOMPLETE,
                "%" PRIu64 " scope%s left out, ending below where they began", c->inconsistent,
-               plural(c->inconsistent));
+               simpler_text_plural(c->inconsistent));
     if (c->depth_differs > 0)
         reason(r, SIMPLER_SCOPE_CHIP_INCOMPLETE,
                "%" PRIu64 " scope%s whose begin and end name different depths", c->depth_differs,
-               plural(c->depth_differs));
+               simpler_text_plural(c->depth_differs));
 }
 
 /* Of the rings that were used; a run without scopes has no capacities to know. */
@@ -243,11 +241,11 @@ static void check_unpaired(struct reasons *r, const struct simpler_scope_model *
         reason(r, SIMPLER_SCOPE_CHIP_UNPAIRED,
                "%" PRIu64 " scope%s began and did not end in this file (one at %.200s, "
                "ring_depth %u); no metric is computed for %s",
-               c->unpaired_begin, plural(c->unpaired_begin), m->sites.texts[site], ring,
-               c->unpaired_begin == 1 ? "it" : "them");
+               c->unpaired_begin, simpler_text_plural(c->unpaired_begin), m->sites.texts[site],
+               ring, simpler_text_by_count(c->unpaired_begin, "it", "them"));
     if (c->unpaired_end > 0)
         reason(r, SIMPLER_SCOPE_CHIP_UNPAIRED, "%" PRIu64 " end sample%s without a begin",
-               c->unpaired_end, plural(c->unpaired_end));
+               c->unpaired_end, simpler_text_plural(c->unpaired_end));
 }
 
 /* Where the first of the faults stands; the page lists more of them. */
@@ -270,9 +268,11 @@ static void say_healthy(FILE *out, const struct simpler_scope_model *m)
                     out);
     else
         (void)fprintf(out,
-                      "Complete: all %" PRIu64 " records are here, none was dropped, and every "
+                      "Complete: %s%" PRIu64 " record%s %s here, none was dropped, and every "
                       "scope is paired (%" PRIu64 "). ",
-                      m->counts.lines, m->counts.pairs);
+                      simpler_text_by_count(m->counts.lines, "the ", "all "), m->counts.lines,
+                      simpler_text_plural(m->counts.lines),
+                      simpler_text_by_count(m->counts.lines, "is", "are"), m->counts.pairs);
 }
 
 static void say_all(struct reasons *r, const struct simpler_scope_model *m)

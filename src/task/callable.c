@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/logger.h"
+#include "base/text.h"
 
 #define MAX_SIGNATURE (SIMPLER_MAX_TENSORS + SIMPLER_MAX_SCALARS)
 
@@ -23,13 +24,15 @@ static int check_signature(const char *name, const struct simpler_kernel *kernel
     bool scalar_seen = false;
 
     if (kernel->signature_count > MAX_SIGNATURE) {
-        SIMPLER_ERROR("%s: kernel %u has a signature of %u arguments, %d are possible", name,
-                      kernel->func_id, kernel->signature_count, MAX_SIGNATURE);
+        SIMPLER_ERROR("%s: kernel %u has a signature of %u argument%s, %d are possible", name,
+                      kernel->func_id, kernel->signature_count,
+                      simpler_text_plural(kernel->signature_count), MAX_SIGNATURE);
         return SIMPLER_EINVAL;
     }
     if (kernel->signature_count != 0 && kernel->signature == NULL) {
-        SIMPLER_ERROR("%s: kernel %u counts %u directions, but signature is NULL", name,
-                      kernel->func_id, kernel->signature_count);
+        SIMPLER_ERROR("%s: kernel %u counts %u direction%s, but signature is NULL", name,
+                      kernel->func_id, kernel->signature_count,
+                      simpler_text_plural(kernel->signature_count));
         return SIMPLER_EINVAL;
     }
     for (uint32_t i = 0; i < kernel->signature_count; i++) {
@@ -97,8 +100,8 @@ static int check(const struct simpler_callable *callable)
         return SIMPLER_EINVAL;
     }
     if (callable->kernel_count != 0 && callable->kernels == NULL) {
-        SIMPLER_ERROR("%s: %u kernels are counted, but kernels is NULL", name_of(callable),
-                      callable->kernel_count);
+        SIMPLER_ERROR("%s: %u kernel%s counted, but kernels is NULL", name_of(callable),
+                      callable->kernel_count, simpler_text_plural(callable->kernel_count));
         return SIMPLER_EINVAL;
     }
     return check_kernels(callable);

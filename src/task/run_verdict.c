@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 void simpler_run_verdict_append(char *text, size_t bytes, const char *format, ...)
 {
     size_t at = strlen(text);
@@ -40,9 +42,11 @@ void simpler_run_verdict_failure(struct simpler_run_result *result,
     simpler_run_verdict_append(
         result->message, sizeof(result->message),
         "kernel %s (func_id %u) of task 0x%016llx returned %d; it was submitted at %s:%d; "
-        "%llu kernels failed, %llu tasks that depend on them did not run\n",
+        "%llu kernel%s failed, %llu task%s not run since a task before failed\n",
         failure->kernel, failure->func_id, (unsigned long long)failure->task_id, failure->status,
         failure->file == NULL ? "(unknown)" : failure->file, failure->line,
         (unsigned long long)result->stats.tasks_failed,
-        (unsigned long long)result->stats.tasks_poisoned);
+        simpler_text_plural(result->stats.tasks_failed),
+        (unsigned long long)result->stats.tasks_poisoned,
+        simpler_text_plural(result->stats.tasks_poisoned));
 }

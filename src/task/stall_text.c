@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/logger.h"
+#include "base/text.h"
 
 /* Lines of each state that the log gets. */
 #define SHOWN_RUNNING 16u
@@ -66,15 +67,17 @@ void simpler_stall_text_headline(struct simpler_stall *s)
     if (s->known)
         (void)snprintf(s->headline, sizeof(s->headline),
                        "nothing was finished for %" PRIu64 " ms; %" PRIu64 " of %" PRIu64
-                       " tasks are not done: %" PRIu32 " running, %" PRIu32 " ready, %" PRIu32
+                       " task%s %s not done: %" PRIu32 " running, %" PRIu32 " ready, %" PRIu32
                        " waiting",
-                       s->idle_ms, s->submitted - s->completed, s->submitted, s->running, s->ready,
-                       s->waiting);
+                       s->idle_ms, s->submitted - s->completed, s->submitted,
+                       simpler_text_plural(s->submitted),
+                       simpler_text_by_count(s->submitted - s->completed, "is", "are"), s->running,
+                       s->ready, s->waiting);
     else
         (void)snprintf(s->headline, sizeof(s->headline),
-                       "nothing was finished for %" PRIu64 " ms; %" PRIu64 " tasks are done, "
+                       "nothing was finished for %" PRIu64 " ms; %" PRIu64 " task%s done, "
                        "%" PRIu32 " running",
-                       s->idle_ms, s->completed, s->running);
+                       s->idle_ms, s->completed, simpler_text_plural(s->completed), s->running);
 }
 
 void simpler_stall_text_where(enum simpler_stall_state state, const char *lane, uint32_t fanin,
@@ -88,7 +91,8 @@ void simpler_stall_text_where(enum simpler_stall_state state, const char *lane, 
         (void)snprintf(text, bytes, "is ready, in the queue of %s", lane);
         break;
     case SIMPLER_STALL_WAITS:
-        (void)snprintf(text, bytes, "waits for %" PRIu32 " unfinished tasks", fanin);
+        (void)snprintf(text, bytes, "waits for %" PRIu32 " unfinished task%s", fanin,
+                       simpler_text_plural(fanin));
         break;
     default:
         (void)snprintf(text, bytes,

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "base/logger.h"
+#include "base/text.h"
 #include "task/orch_ops.h"
 #include "task/submit_args.h"
 
@@ -25,11 +26,11 @@ static int compare(const struct simpler_tensor *info, const struct simpler_tenso
 {
     if (info->ndims - 1 < SIMPLER_MAX_DIMS && equal(info, is))
         return 0;
-    SIMPLER_WARN("task 0x%016" PRIx64 ", argument %" PRIu32
-                 ": the tensor info says %s with %" PRIu32 " dimensions, first %" PRIu32
-                 "; the argument is %s with %" PRIu32 ", first %" PRIu32,
-                 task, i, simpler_dtype_name(info->dtype), info->ndims, info->shape[0],
-                 simpler_dtype_name(is->dtype), is->ndims, is->shape[0]);
+    SIMPLER_WARN(
+        "task 0x%016" PRIx64 ", argument %" PRIu32 ": the tensor info says %s with %" PRIu32
+        " dimension%s, first %" PRIu32 "; the argument is %s with %" PRIu32 ", first %" PRIu32,
+        task, i, simpler_dtype_name(info->dtype), info->ndims, simpler_text_plural(info->ndims),
+        info->shape[0], simpler_dtype_name(is->dtype), is->ndims, is->shape[0]);
     return SIMPLER_EINVAL;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "tmr/admission.h"
 
+#include "base/text.h"
 #include "tmr/fatal.h"
 #include "tmr/orch_wait.h"
 
@@ -170,10 +171,10 @@ static int fail_window(struct simpler_orch *orch, uint32_t r)
     bool own = ring->hold_depth == orch->depth;
     return simpler_fatal_latch(
         orch, own ? SIMPLER_CODE_SCOPE_DEADLOCK : SIMPLER_CODE_FLOW_CONTROL_DEADLOCK,
-        "the task window of ring %u is full: %u of %u slots are in use, and none can be freed "
+        "the task window of ring %u is full: %u of its %u slot%s in use, and none can be freed "
         "before %s at depth %u ends, since its outputs are still reachable (task "
         "0x%016llx on)",
-        r, simpler_ring_live(orch, r), ring->mask + 1,
+        r, simpler_ring_live(orch, r), ring->mask + 1, simpler_text_plural(ring->mask + 1),
         own ? "the open scope" : "an open scope around this one", ring->hold_depth,
         (unsigned long long)((uint64_t)r << 32 | ring->hold_from));
 }
@@ -199,10 +200,12 @@ static int fail_heap(struct simpler_orch *orch, const struct admission *a)
 
 static int fail_map(struct simpler_orch *orch, const struct admission *a)
 {
-    return simpler_fatal_latch(orch, SIMPLER_CODE_TENSORMAP_OVERFLOW,
-                               "the tensormap has no room for %u more views: %u entries are in "
-                               "use, all by tasks that open scopes hold",
-                               a->entries, simpler_tensormap_used(orch->map));
+    return simpler_fatal_latch(
+        orch, SIMPLER_CODE_TENSORMAP_OVERFLOW,
+        "the tensormap has no room for %u more view%s: %u %s in "
+        "use, all by tasks that open scopes hold",
+        a->entries, simpler_text_plural(a->entries), simpler_tensormap_used(orch->map),
+        simpler_text_by_count(simpler_tensormap_used(orch->map), "entry", "entries"));
 }
 
 static int fail_blocked(struct simpler_orch *orch, struct admission *a, enum simpler_wait why)
@@ -214,8 +217,9 @@ static int fail_blocked(struct simpler_orch *orch, struct admission *a, enum sim
                                             : SIMPLER_CODE_FLOW_CONTROL_DEADLOCK;
         return simpler_fatal_latch(orch, code,
                                    "ring %u has no room, and for 500 ms no task ran or was ready: "
-                                   "%u tasks wait for something that does not come",
-                                   a->ring, simpler_ring_live(orch, a->ring));
+                                   "%u task%s waiting for something that does not come",
+                                   a->ring, simpler_ring_live(orch, a->ring),
+                                   simpler_text_plural(simpler_ring_live(orch, a->ring)));
     }
     switch (a->blocked) {
     case BLOCKED_FAILURE:
@@ -295,7 +299,9 @@ int simpler_admission_wait_edges(struct simpler_orch *orch, uint32_t r, uint32_t
     ring->needed_dep = verdict == SIMPLER_WAIT_NEVER ? edges : used + edges;
     simpler_fatal_start_counting(orch);
     return simpler_fatal_latch(orch, SIMPLER_CODE_DEP_POOL_OVERFLOW,
-                               "a task waits for %u unfinished producers, but the dependency pool "
-                               "of ring %u has %llu of %u entries in use",
-                               edges, r, (unsigned long long)used, ring->dep_capacity);
+                               "a task waits for %u unfinished producer%s, but the dependency pool "
+                               "of ring %u has %llu of %u %s in use",
+                               edges, simpler_text_plural(edges), r, (unsigned long long)used,
+                               ring->dep_capacity,
+                               simpler_text_by_count(ring->dep_capacity, "entry", "entries"));
 }

@@ -10,6 +10,7 @@
 
 #include "base/logger.h"
 #include "base/testpoint.h"
+#include "base/text.h"
 #include "tmr/arg_capture.h"
 #include "tmr/fatal.h"
 #include "tmr/scheduler.h"
@@ -199,8 +200,9 @@ static void abandon(struct simpler_thread *thread, uint32_t number, int32_t from
     struct simpler_task_launch *launch = &device->table.launch[number];
     uint32_t kernels = (uint32_t)(launch->block_num - from) * launch->lane_count;
 
-    SIMPLER_ERROR("a task of %d blocks and %u lanes needs cores, and no thread could be started",
-                  launch->block_num, launch->lane_count);
+    SIMPLER_ERROR("a task of %d block%s and %u lane%s needs cores, and no thread could be started",
+                  launch->block_num, simpler_text_plural((uint64_t)launch->block_num),
+                  launch->lane_count, simpler_text_plural(launch->lane_count));
     simpler_fatal_stop_device(device, SIMPLER_ETHREAD);
     launch->next_block = launch->block_num;
     if (atomic_fetch_sub_explicit(&launch->left, kernels, memory_order_acq_rel) == kernels)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "tmr/arg_capture.h"
 #include "tmr/fatal.h"
 #include "tmr/launch.h"
@@ -239,9 +240,9 @@ void simpler_deferred_describe(struct simpler_device *device, char *text, size_t
         uint64_t task = simpler_task_id_of(&device->table.slot[e->number]);
         uint32_t expected = e->condition.type == SIMPLER_ASYNC_EVENT ? 1 : e->condition.expected;
         (void)snprintf(text, bytes,
-                       "%u conditions of deferred completions are open: task 0x%016llx waits for a "
+                       "%u condition%s of deferred completions open: task 0x%016llx waits for a "
                        "counter that is %u to be at least %u\n",
-                       open, (unsigned long long)task,
+                       open, simpler_text_plural(open), (unsigned long long)task,
                        simpler_async_counter_get(e->condition.counter), expected);
     }
     unlock(list);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 
 /* Tasks of each ring that are checked; more are counted and reported. */
 #define MAX_TASKS   (1u << 20)
@@ -288,9 +289,10 @@ void simpler_hazard_check_report(const struct simpler_hazard_check *check, char 
              (unsigned long long)b->id, b->file == NULL ? "(unknown)" : b->file, b->line);
     }
     if (check->pairs > SHOWN)
-        line(&text, &bytes, "and %llu unordered pairs more\n",
-             (unsigned long long)(check->pairs - SHOWN));
+        line(&text, &bytes, "and %llu unordered pair%s more\n",
+             (unsigned long long)(check->pairs - SHOWN), simpler_text_plural(check->pairs - SHOWN));
     if (check->unchecked != 0)
-        line(&text, &bytes, "%llu tasks were not checked (more than %u a ring)\n",
-             (unsigned long long)check->unchecked, MAX_TASKS);
+        line(&text, &bytes, "%llu task%s not checked (more than %u a ring)\n",
+             (unsigned long long)check->unchecked, simpler_text_plural(check->unchecked),
+             MAX_TASKS);
 }

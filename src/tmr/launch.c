@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "tmr/arg_capture.h"
 #include "tmr/cohort.h"
 #include "tmr/deferred.h"
@@ -33,11 +34,12 @@ static int check_sync_start(struct simpler_orch *orch, const struct simpler_laun
     if ((uint32_t)blocks <= limit)
         return 0;
     return simpler_fatal_latch(orch, SIMPLER_CODE_REQUIRE_SYNC_START_INVALID,
-                               "submit at %s:%d: sync_start with %d blocks, but the device has %u "
-                               "%s, and all blocks must be resident at once; submit at most that "
+                               "submit at %s:%d: sync_start with %d block%s, but the device has %u "
+                               "%s%s, and all blocks must be resident at once; submit at most that "
                                "many blocks or raise cluster_count (%u)",
-                               file_of(request), request->line, blocks, limit,
-                               aiv ? "AIV cores" : "clusters", clusters);
+                               file_of(request), request->line, blocks,
+                               simpler_text_plural((uint32_t)blocks), limit,
+                               aiv ? "AIV core" : "cluster", simpler_text_plural(limit), clusters);
 }
 
 static int check_predicate(struct simpler_orch *orch, const struct simpler_launch_request *request)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "task/submit_args.h"
 #include "tmr/admission.h"
 #include "tmr/arena.h"
@@ -155,14 +156,15 @@ static void orchestrate(struct simpler_orch *orch)
                                    sited ? callable->line : 0) != 0)
         return;
     if (callable->expected_arg_count > given)
-        (void)simpler_fatal_latch(orch, SIMPLER_CODE_INVALID_ARGS,
-                                  "the callable expects %u arguments, %u were given",
-                                  callable->expected_arg_count, given);
+        (void)simpler_fatal_latch(
+            orch, SIMPLER_CODE_INVALID_ARGS, "the callable expects %u argument%s, but got %u",
+            callable->expected_arg_count, simpler_text_plural(callable->expected_arg_count), given);
     else
         callable->orchestrate(orch, run->args);
     if (simpler_fatal_status(orch) == 0 && orch->open > 1)
         (void)simpler_fatal_latch(orch, SIMPLER_CODE_INVALID_ARGS,
-                                  "the orchestration returned with %u scopes open", orch->open - 1);
+                                  "the orchestration returned with %u scope%s open", orch->open - 1,
+                                  simpler_text_plural(orch->open - 1));
     while (orch->open > 0)
         simpler_orchestrator_leave(orch);
 }

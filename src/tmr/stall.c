@@ -229,12 +229,12 @@ static void log_running(uint32_t thread, uint64_t word, uint32_t queued)
 
     if (simpler_kernel_word_is_solo(word))
         SIMPLER_WARN("[STALL thread=%" PRIu32 "] TASK state=RUNNING func_id=%u, run while it is "
-                     "submitted; %" PRIu32 " tasks in its queue",
+                     "submitted; tasks in its queue: %" PRIu32,
                      thread, (uint32_t)word, queued);
     else
         SIMPLER_WARN("[STALL thread=%" PRIu32
-                     "] TASK state=RUNNING func_id=%u task_id=0x%016" PRIx64 "; %" PRIu32
-                     " tasks in its queue",
+                     "] TASK state=RUNNING func_id=%u task_id=0x%016" PRIx64
+                     "; tasks in its queue: %" PRIu32,
                      thread, task.func_id, (uint64_t)task.ring << 32 | task.id, queued);
 }
 
@@ -255,8 +255,8 @@ void simpler_stall_show(struct simpler_device *device)
             continue;
         uint64_t bits = atomic_load_explicit(&thread->counts.guard.kernel, memory_order_acquire);
         if (bits == SIMPLER_NO_KERNEL)
-            SIMPLER_WARN("[STALL thread=%" PRIu32 "] THREAD in no kernel, %" PRIu32
-                         " tasks in its queue",
+            SIMPLER_WARN("[STALL thread=%" PRIu32 "] THREAD in no kernel, "
+                         "tasks in its queue: %" PRIu32,
                          l, simpler_ready_queue_count(&thread->queue));
         else
             log_running(l, bits, simpler_ready_queue_count(&thread->queue));
@@ -275,13 +275,13 @@ void simpler_stall_tell(struct simpler_orch *orch)
     atomic_store_explicit(&device->monitor.answer, 0, memory_order_relaxed);
     uint32_t oldest = simpler_stall_view_oldest(device);
     if (oldest == SIMPLER_NO_TASK) {
-        SIMPLER_WARN("[STALL] the orchestrator waits; all %" PRIu64 " submitted tasks are done",
+        SIMPLER_WARN("[STALL] the orchestrator waits; tasks submitted and done: %" PRIu64,
                      orch->submitted);
         return;
     }
     simpler_stall_view_task(device, oldest, text, sizeof(text));
-    SIMPLER_WARN("[STALL] the orchestrator waits; %" PRIu64 " tasks are submitted, %" PRIu64
-                 " done; the oldest unfinished: %s; it waits for %d producers",
+    SIMPLER_WARN("[STALL] the orchestrator waits; tasks submitted: %" PRIu64 ", done: %" PRIu64
+                 "; the oldest unfinished: %s; producers that it waits for: %d",
                  orch->submitted, simpler_scheduler_completed(device) - device->progress_base, text,
                  atomic_load_explicit(&device->table.slot[oldest].fanin, memory_order_relaxed));
 }

@@ -23,7 +23,7 @@ says() { grep -qE -- "$1" out || fail "standard output does not say '$1'"; }
 complains() { grep -qF -- "$1" err || fail "standard error does not say '$1'"; }
 built() { # built COMPILED CACHED
     does 0 build scene
-    says "^$(($1 + $2)) sources: $1 compiled, $2 as they were\$"
+    says "^$(($1 + $2)) sources*: $1 compiled, $2 unchanged\$"
 }
 
 mkdir scene
@@ -113,7 +113,7 @@ def golden(args):
 END
 cp manifest.json scene/scene.json
 does 1 run scene
-says '^  golden wrong: y\[2, 3\] is 28.5, right is 29.5; 1 of 32 elements differ$'
+says '^  golden wrong: y\[2, 3\] is 28.5, right is 29.5; 1 of 32 elements wrong$'
 does 0 run scene --skip-golden
 sed 's/"golden": "golden.py:golden"/"golden": "golden.py:golden", "tolerance": {"rtol": 0.1}/' manifest.json >scene/scene.json
 does 0 run scene
@@ -156,7 +156,7 @@ m["cases"][0]["args"].pop()
 json.dump(m, open("scene/scene.json", "w"))
 END
 does 0 run scene
-says 'aicpu_orchestration_entry expects 3 arguments, 2 were given'
+says 'aicpu_orchestration_entry expects 3 arguments, but got 2'
 says 'golden .*: the run must end with INVALID_ARGS and did$'
 
 # The compiler's errors as they are; all sources are tried.

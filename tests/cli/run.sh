@@ -156,7 +156,7 @@ pid=
 script -qec "'$SIMPLER' run '$scene' --case short --param steps=70 \
     --param kernel_ms=20 --param check_ms=1400" typed \
     >/dev/null 2>&1 </dev/null
-tr '\r' '\n' <typed | grep -qE '^run_cases short: [0-9]+ tasks done, 1\.[0-9] s' ||
+tr '\r' '\n' <typed | grep -qE '^run_cases short: tasks done: [0-9]+, 1\.[0-9] s' ||
     fail "no progress on a terminal"
 tr '\r' '\n' <typed | grep -qE '^run_cases short: checking, 1\.[0-9] s' || fail "no phase is shown"
 

@@ -106,7 +106,7 @@ refused 2 "scene good has no case 'smal'; it has: small, " "$good" --case smal
 refused 2 "--case: large is a manual case; add --manual include" "$good" --case large
 refused 2 "--case: small is not a manual case" "$good" --case small --manual only
 refused 2 "--case: chip runs on a2a3sim, a5sim, not on cpu" "$good" --case chip
-refused 2 "none of the 1 cases of scene manual fits platform cpu and --manual exclude" \
+refused 2 "scene manual has 1 case, none of which fits platform cpu and --manual exclude" \
     "$dir/manual.so"
 refused 2 "scene good has no parameter 'setps'; it has: steps, width" "$good" --param setps=3
 refused 2 "scene plain has no parameters" "$dir/plain.so" --param steps=3

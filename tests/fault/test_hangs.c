@@ -51,7 +51,7 @@ static void run_spinner(uint32_t threads, uint32_t exec)
         hang_was_logged("[SHUTDOWN_SNAPSHOT trigger_thread=", "sub_class=S1:running-stalled"));
     if (config.aicpu_thread_num == 1 && !hang_on_hbg()) {
         /* It runs while it is submitted: the others do not exist yet.  (A chip has two threads.) */
-        hang_must_say("1 of 1 tasks are not done: 1 running, 0 ready, 0 waiting");
+        hang_must_say("1 of 1 task is not done: 1 running, 0 ready, 0 waiting");
         hang_must_say(
             "the oldest unfinished: kernel kit_aiv (func_id 193) of task 0x0000000100000000");
         hang_must_say("it runs on the orchestrator thread");

@@ -343,7 +343,7 @@ static void what_cannot_be_recorded_is_refused(void **state)
         {writes_its_input, "writes what it was given as an input"},
         {reads_data, "get_tensor_data in a recorded graph"},
         {calls_a_graph, "while another is recorded"},
-        {leaves_a_scope, "returned with 1 scopes open"},
+        {leaves_a_scope, "returned with 1 scope open"},
         {ends_a_foreign_scope, "scope_end without an open scope"},
         {follows_a_foreign_task, "names no task of the recorded graph"},
     };

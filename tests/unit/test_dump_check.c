@@ -155,7 +155,7 @@ static void each_fault_is_found(void **state)
          "0: is_contiguous, but the strides are not row-major\n"},
         {HEAD("1", "1", "0")
              TENSOR("0", "[4]", "[]", WHOLE "\"bin_offset\": 0, \"bin_size\": 4") "]}",
-         "0: 1 dimensions but 0 strides\n"},
+         "0: 1 dimension but 0 strides\n"},
         {HEAD("1", "1", "0") TENSOR("0", "[4]", "[1]", "\"bin_offset\": 0, \"bin_size\": 4") "]}",
          "0: the key \"truncated\" is missing\n"},
         {HEAD("2", "2", "0")

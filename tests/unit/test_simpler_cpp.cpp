@@ -297,7 +297,7 @@ template <int CASE> void mistake(const ChipTaskArgs &run_args)
 
 void test_mistakes(void **)
 {
-    assert_fails(run<mistake<0>>(), SIMPLER_CODE_INVALID_ARGS, "tensor(3): the run has 3 tensors");
+    assert_fails(run<mistake<0>>(), SIMPLER_CODE_INVALID_ARGS, "tensor(3): tensors of the run: 3");
     assert_fails(run<mistake<1>>(), SIMPLER_CODE_INVALID_ARGS, "view: ");
     assert_fails(run<mistake<2>>(), SIMPLER_CODE_INVALID_ARGS, "get_ref(0): the task has 0");
     assert_fails(run<mistake<3>>(), SIMPLER_CODE_INVALID_ARGS, "a tensor was added after a scalar");
@@ -522,7 +522,7 @@ void submits_wrong_graph(const ChipTaskArgs &run_args)
 void test_wrong_graph(void **)
 {
     assert_fails(run<submits_wrong_graph>(), SIMPLER_CODE_INVALID_ARGS,
-                 "tensor(1): the graph has 1 tensors");
+                 "tensor(1): tensors of the graph: 1");
 }
 
 void test_dependencies(void **)

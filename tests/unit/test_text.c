@@ -84,6 +84,9 @@ static void one_thing_is_no_plural(void **state)
     assert_string_equal(simpler_text_plural(0), "s");
     assert_string_equal(simpler_text_plural(2), "s");
     assert_string_equal(simpler_text_plural((UINT64_C(1) << 32) + 1), "s");
+    assert_string_equal(simpler_text_by_count(1, "is", "are"), "is");
+    assert_string_equal(simpler_text_by_count(0, "is", "are"), "are");
+    assert_string_equal(simpler_text_by_count((UINT64_C(1) << 32) + 1, "is", "are"), "are");
 }
 
 int main(void)

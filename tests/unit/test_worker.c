@@ -301,7 +301,7 @@ static void bad_runs_are_refused_before_the_device(void **state)
                          SIMPLER_EINVAL);                                          \
         said(word);                                                                \
     } while (0)
-    REFUSED("run of plain: 3 arguments are expected, 2 are there");
+    REFUSED("run of plain: 3 arguments expected, 2 given");
     args.scalar_count = 1;
     REFUSED("array is NULL");
     args.scalar = &scalar;

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/logger.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "collect/args_dump/args_dump_ending.h"
 #include "collect/args_dump/args_dump_files.h"
 #include "collect/args_dump/args_dump_store.h"
@@ -369,8 +370,9 @@ static void add_lanes(const struct simpler_args_dump_collector *c, struct args_d
         out->dropped_arena += dropped;
         if (records != 0 || dropped != 0)
             SIMPLER_INFO("args dump: run %" PRIu32 " thread %" PRIu32 ": %" PRIu64
-                         " records, %" PRIu64 " truncated, %" PRIu64 " dropped at the arena",
-                         c->run_epoch, l, records, truncated, dropped);
+                         " record%s, %" PRIu64 " truncated, %" PRIu64 " dropped at the arena",
+                         c->run_epoch, l, records, simpler_text_plural(records), truncated,
+                         dropped);
     }
 }
 
@@ -471,8 +473,8 @@ static int settle_lost(const struct simpler_args_dump_collector *c,
     if (may_read && simpler_prof_session_is_mapped(c->session))
         add_lanes(c, out);
     SIMPLER_ERROR("args dump: run %" PRIu32 " has no manifest: the collector has stopped; %" PRIu64
-                  " records were attempted",
-                  c->run_epoch, accounting->total);
+                  " record%s attempted",
+                  c->run_epoch, accounting->total, simpler_text_plural(accounting->total));
     out->dropped_no_free = accounting->dropped_no_free;
     out->dropped_ready_full = accounting->dropped_ready_full;
     memcpy(out->path, c->files.path, sizeof(out->path));

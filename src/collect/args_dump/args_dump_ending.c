@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/logger.h"
 #include "base/testpoint.h"
+#include "base/text.h"
 #include "collect/args_dump/args_dump_export.h"
 
 #define ATTEMPTS 4
@@ -79,9 +80,9 @@ static int export_run(struct args_dump_ending *ending)
     check_payload(ending);
     simpler_args_dump_store_drop_spool(ending->store);
     if (rc != 0) {
-        SIMPLER_ERROR("args dump: %s: no manifest: %s (errno %d); %" PRIu64 " records are lost",
+        SIMPLER_ERROR("args dump: %s: no manifest: %s (errno %d); %" PRIu64 " record%s lost",
                       out->path, e.error != 0 ? strerror(e.error) : simpler_status_text(rc),
-                      e.error, records);
+                      e.error, records, simpler_text_plural(records));
         out->write_failed += records;
         return rc;
     }

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/logger.h"
+#include "base/text.h"
 
 struct simpler_scope_stats_collector {
     struct simpler_prof_session *session;
@@ -382,8 +383,8 @@ static int settle_lost(const struct simpler_scope_stats_collector *c,
                        struct scope_stats_outcome *out)
 {
     SIMPLER_ERROR("scope stats: run %" PRIu32 " has no file: the collector has stopped; %" PRIu64
-                  " samples were attempted",
-                  c->run_epoch, accounting->total);
+                  " sample%s attempted",
+                  c->run_epoch, accounting->total, simpler_text_plural(accounting->total));
     out->dropped_no_free = accounting->dropped_no_free;
     out->dropped_ready_full = accounting->dropped_ready_full;
     out->dropped_too_deep = accounting->dropped_other;

@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/logger.h"
 #include "base/testpoint.h"
+#include "base/text.h"
 #include "collect/scope_stats/scope_stats_scan.h"
 #include "simpler/status.h"
 
@@ -121,8 +122,9 @@ static int append_buffer(struct recovery *r, const struct simpler_region_buffer 
         return fail(r, rc, "read the region");
     uint32_t sane = count_sane(records, count);
     if (sane != count)
-        SIMPLER_WARN("scope stats: %" PRIu32 " samples of buffer %" PRIu32 " make no sense",
-                     count - sane, b->seq);
+        SIMPLER_WARN("scope stats: %" PRIu32 " sample%s of buffer %" PRIu32 " %s no sense",
+                     count - sane, simpler_text_plural(count - sane), b->seq,
+                     simpler_text_by_count(count - sane, "makes", "make"));
     count = sane;
     simpler_scope_stats_file_append(&r->file, records, count, r->run_epoch, b->seq);
     simpler_scope_stats_file_flush(&r->file);

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/logger.h"
 #include "base/testpoint.h"
+#include "base/text.h"
 
 static uint64_t chunk_bytes(uint32_t count)
 {
@@ -122,9 +123,10 @@ static void warn(const struct scope_stats_retained *run, const char *path)
 {
     const struct scope_stats_metadata *m = &run->metadata;
 
-    SIMPLER_WARN("scope stats: run %" PRIu32 ": %s is %s: %" PRIu64 " samples received, %" PRIu64
+    SIMPLER_WARN("scope stats: run %" PRIu32 ": %s is %s: %" PRIu64 " sample%s received, %" PRIu64
                  " kept, %" PRIu64 " dropped on the device%s",
-                 run->run_epoch, path, m->verdict, m->host_received, m->host_retained, m->dropped,
+                 run->run_epoch, path, m->verdict, m->host_received,
+                 simpler_text_plural(m->host_received), m->host_retained, m->dropped,
                  m->fatal ? ", a device code was latched" : "");
 }
 
