@@ -35,6 +35,7 @@
     X(MAKE_CYCLE)                \
     X(KERNEL_ASKED)              \
     X(KERNEL_BEFORE_LEAVE)       \
+    X(REVOKE_AT_ONCE)            \
     X(REVOKE_AFTER_ASK)          \
     X(MONITOR_BEFORE_CLAIM)      \
     X(PARTIAL_BEFORE_CAPTURE)    \
@@ -43,6 +44,7 @@
     X(SPREAD_BEFORE_TAKE)        \
     X(COHORT_BEFORE_START)       \
     X(GATE_BEFORE_LOOK)          \
+    X(PRODUCER_SWITCH)           \
     X(PRODUCER_BEFORE_PUBLISH)   \
     X(PRODUCER_AFTER_PUBLISH)    \
     X(PRODUCER_BEFORE_TAKE)      \

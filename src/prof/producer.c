@@ -148,7 +148,7 @@ static SIMPLER_NOINLINE void *switch_buffers(struct simpler_producer *producer)
 void *simpler_producer_switch(struct simpler_producer *producer)
 {
     /* No gate can have opened: whoever opens one moves the heartbeat. */
-    if (simpler_gate_is_dropping(producer->lane))
+    if (simpler_gate_is_dropping(producer->lane) || SIMPLER_FAILPOINT(PRODUCER_SWITCH))
         return drop(producer);
     return switch_buffers(producer);
 }

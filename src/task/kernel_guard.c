@@ -131,6 +131,8 @@ bool simpler_kernel_guard_freeze(struct simpler_guard_set *set, uint64_t grace_n
     uint64_t revoke_from = start + (grace_ns / 16 < REVOKE_NS ? grace_ns / 16 : REVOKE_NS);
     bool busy = false;
 
+    if (SIMPLER_FAILPOINT(REVOKE_AT_ONCE))
+        revoke_from = start;
     for (;;) {
         uint32_t seen = simpler_event_prepare_rare(&set->left);
         if (simpler_clock_ns() >= revoke_from)

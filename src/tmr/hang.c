@@ -6,6 +6,7 @@
 
 #include "tmr/core_pool.h"
 #include "tmr/kernel_word.h"
+#include "tmr/scope_sample.h"
 
 uint32_t simpler_hang_threads(const struct simpler_device *device)
 {
@@ -49,7 +50,12 @@ void simpler_hang_exit(struct simpler_thread *thread)
 
 void simpler_kernel_asked(struct simpler_thread *thread)
 {
-    simpler_kernel_guard_asked(&thread->counts.guard, &thread->device->guarded);
+    struct simpler_device *device = thread->device;
+
+    simpler_kernel_guard_asked(&thread->counts.guard, &device->guarded);
+    /* What its lane held has been taken: on its way out it adds nothing and publishes nothing. */
+    if (thread == device->orch.thread && simpler_kernel_is_revoked(thread))
+        simpler_scope_sample_abandon(&device->orch);
 }
 
 void simpler_hang_ask_out(struct simpler_device *device)

@@ -50,6 +50,12 @@ void simpler_scope_sample_finish(struct simpler_orch *orch)
     set_inside(orch, 0);
 }
 
+void simpler_scope_sample_abandon(struct simpler_orch *orch)
+{
+    orch->scope_stats = false;
+    set_scope_stats_enabled(false);
+}
+
 /* Advances the watermarks; between two scopes without tasks there is nothing to do. */
 static inline void advance(struct simpler_orch *orch)
 {

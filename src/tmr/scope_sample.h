@@ -14,6 +14,9 @@
 void simpler_scope_sample_start(struct simpler_orch *orch);
 void simpler_scope_sample_finish(struct simpler_orch *orch);
 
+/* Of a revoked orchestrator, on its thread: from now on there are no samples and no flush. */
+void simpler_scope_sample_abandon(struct simpler_orch *orch);
+
 /* The monitor's: a code was latched. */
 void simpler_scope_sample_fatal(struct simpler_device *device);
 
@@ -47,6 +50,10 @@ SIMPLER_INLINE void simpler_scope_sample_start(struct simpler_orch *orch)
     (void)orch;
 }
 SIMPLER_INLINE void simpler_scope_sample_finish(struct simpler_orch *orch)
+{
+    (void)orch;
+}
+SIMPLER_INLINE void simpler_scope_sample_abandon(struct simpler_orch *orch)
 {
     (void)orch;
 }

@@ -91,6 +91,7 @@ static void a_stuck_kernel_leaves_whole_files(void **state)
         next.exec = execs[i];
         assert_int_equal(hang_run(one_done_one_stuck, &s, &next), 0);
         assert_int_equal(hang_result.args_dump.refused_epoch, 0);
+        assert_int_equal(hang_result.scope_stats.refused_epoch, 0);
         assert_int_equal(hang_result.args_dump.counts_known, 1);
         assert_int_equal(hang_result.args_dump.records, 16);
         assert_int_equal(hang_result.scope_stats.status, 0);

@@ -209,7 +209,7 @@ static void a_kernel_returns_at_the_timeout(void **state)
 
     kit_close(&hang_kit);
     (void)setenv("SIMPLER_SCHEDULER_TIMEOUT_MS", "1", 1);
-    hang_open_worker();
+    hang_open_worker(NULL);
     int threads = 0, descriptors = 0;
     simpler_testpoint_reset_hits();
     chance.state = 77;

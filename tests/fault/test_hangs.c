@@ -197,7 +197,7 @@ static void slow_kernels_are_no_hang(void **state)
     struct simpler_call_config config = kit_config(2);
     kit_close(&hang_kit);
     (void)setenv("SIMPLER_SCHEDULER_TIMEOUT_MS", "2000", 1);
-    hang_open_worker();
+    hang_open_worker(NULL);
     int rc = hang_run(slow, NULL, &config);
     if (rc != 0)
         fail_msg("%s", hang_result.message);
@@ -259,7 +259,7 @@ static void a_deadline_waits_for_the_kernel_inside(void **state)
     (void)state;
     kit_close(&hang_kit);
     (void)setenv("SIMPLER_SCHEDULER_TIMEOUT_MS", "1000", 1);
-    hang_open_worker();
+    hang_open_worker(NULL);
     config.deadline_ns = 800000000;
     assert_int_equal(hang_run(one_long_kernel, NULL, &config), SIMPLER_ETIMEDOUT);
     /* It did not hang: it was done 400 ms after the deadline, and the device is free. */

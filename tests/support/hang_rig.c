@@ -50,10 +50,10 @@ bool hang_on_hbg(void)
 static void call_orch(struct simpler_orch *orch, const struct simpler_orch_args *args);
 static uint32_t call_handle;
 
-void hang_open_worker(void)
+void hang_open_worker(const struct simpler_worker_config *config)
 {
     struct simpler_callable callable = kit_callable();
-    kit_open(&hang_kit);
+    kit_open_config(&hang_kit, config);
     callable.name = "hangs";
     callable.orchestrate = call_orch;
     assert_int_equal(simpler_worker_register(hang_kit.worker, &callable, &call_handle), 0);
@@ -67,7 +67,7 @@ int hang_start(void **state)
     (void)setenv("SIMPLER_SCHEDULER_TIMEOUT_MS", budget, 1);
     simpler_log_set_callback(keep_line, NULL);
     atomic_store(&line_count, 0);
-    hang_open_worker();
+    hang_open_worker(NULL);
     return 0;
 }
 

@@ -44,7 +44,8 @@ int hang_spin_kernel(const int64_t *args, uint32_t tensors, void *user);
 /* Set-up and tear-down: a worker; all threads are let go and waited for. */
 int hang_start(void **state);
 int hang_end(void **state);
-void hang_open_worker(void);
+/* NULL: the default. */
+void hang_open_worker(const struct simpler_worker_config *config);
 #define HANG_TEST(fn) cmocka_unit_test_setup_teardown(fn, hang_start, hang_end)
 /* Runs the tests of a program, with a directory for what they write. */
 int hang_main(const struct CMUnitTest *tests, size_t count);

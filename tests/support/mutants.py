@@ -48,6 +48,12 @@ PASSING_TESTS = [
     ("test_hang_seams", 120),
 ]
 
+# Against a run that is taken away from its threads.
+HANG_TESTS = [
+    ("test_hang_lanes", 120),
+    ("test_hang_seams", 120),
+]
+
 # Against blocks that stay behind a file.
 VOLUME_TESTS = [("test_args_dump_volume", 60)]
 
@@ -167,6 +173,34 @@ MUTANTS = [
     ("deferred-without-args", "a task that is done later is captured from an empty slot", "dev", [
         ("src/tmr/submit.c", "    if (orch->dump_level == 0 || status != 0)\n",
          "    if (orch->dump_level != 0 || status != 0)\n")], PASSING_TESTS),
+    ("late-flush", "a revoked orchestrator publishes its samples once more", "dev", [
+        ("src/tmr/hang.c", "        simpler_scope_sample_abandon(&device->orch);\n",
+         "        (void)0;\n")], HANG_TESTS),
+    ("late-outputs", "a revoked thread captures what the monitor has captured", "dev", [
+        ("src/tmr/arg_capture.c", "    if (simpler_kernel_is_revoked(thread))\n        return;\n",
+         "")], HANG_TESTS),
+    ("partial-in-own-lane", "partial outputs go to the lane of a thread", "dev", [
+        ("src/tmr/arg_capture.c", "    return simpler_device_lanes(device->run) - 1;",
+         "    return device->thread_count - 1;")], HANG_TESTS),
+    ("unproved-read", "the lane of a thread that is neither out nor revoked is read", "dev", [
+        ("src/task/kernel_guard.c",
+         "? SIMPLER_DEVICE_LANE_STOPPED\n"
+         "                                                                    : SIMPLER_DEVICE_LANE_UNPROVED;",
+         "? SIMPLER_DEVICE_LANE_STOPPED\n"
+         "                                                                    : SIMPLER_DEVICE_LANE_STOPPED;")],
+     HANG_TESTS),
+    ("answer-unawaited", "a thread that was asked goes on before it is answered", "dev", [
+        ("src/task/kernel_guard.c",
+         "    while (atomic_load_explicit(revoke, memory_order_acquire) == SIMPLER_REVOKE_ASKED)\n"
+         "        simpler_clock_relax();\n"
+         "    if (atomic_load_explicit(revoke, memory_order_acquire) == SIMPLER_REVOKE_NOT)\n",
+         "    if (atomic_load_explicit(revoke, memory_order_acquire) <= SIMPLER_REVOKE_ASKED)\n")],
+     HANG_TESTS),
+    ("loss-twice", "a dropped argument is counted by the buffer and by the arena", "dev", [
+        ("src/collect/args_dump/args_dump_producer.c",
+         "    if (SIMPLER_UNLIKELY(r == NULL))\n        return;\n    r->role = role;\n",
+         "    if (SIMPLER_UNLIKELY(r == NULL)) {\n        refuse(s);\n        return;\n    }\n"
+         "    r->role = role;\n")], HANG_TESTS),
     ("blocks-kept", "what was reserved behind args.bin is not given back", "dev", [
         ("src/collect/args_dump/args_dump_collector.c",
          "    simpler_args_dump_writer_trim(&c->writer);\n", "")], VOLUME_TESTS),
@@ -256,7 +290,7 @@ def build(preset, log):
     if not (WORK / "build" / preset / "CMakeCache.txt").exists():
         if run(["cmake", "--preset", preset, "-DSIMPLER_WERROR=OFF"], log) != 0:
             return False
-    targets = [name for name, _ in TESTS + COPY_TESTS + PASSING_TESTS + VOLUME_TESTS]
+    targets = [name for name, _ in TESTS + COPY_TESTS + PASSING_TESTS + HANG_TESTS + VOLUME_TESTS]
     jobs = str(os.cpu_count() or 1)
     return run(["cmake", "--build", f"build/{preset}", "-j", jobs, "--target", *targets], log) == 0
 
@@ -332,7 +366,8 @@ def main():
                 print(f"the tree does not build, see {log.name}")
                 return 1
             killer = (kill(preset, log, TESTS) or kill(preset, log, COPY_TESTS) or
-                      kill(preset, log, PASSING_TESTS) or kill(preset, log, VOLUME_TESTS))
+                      kill(preset, log, PASSING_TESTS) or kill(preset, log, HANG_TESTS) or
+                      kill(preset, log, VOLUME_TESTS))
             if killer:
                 print(f"{killer} fails without any mutant (preset {preset}), see {log.name}")
                 return 1
