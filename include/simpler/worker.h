@@ -85,10 +85,10 @@ struct simpler_worker_config {
 
 /** High-water marks of one ring. */
 struct simpler_ring_stats {
-    uint64_t tasks;           /**< submitted on this ring */
-    uint64_t task_window_max; /**< capacity */
-    uint64_t task_window_peak;
-    uint64_t heap_max; /**< bytes */
+    uint64_t tasks;            /**< submitted on this ring */
+    uint64_t task_window_max;  /**< capacity */
+    uint64_t task_window_peak; /**< slots in use as a submit ended, its own among them */
+    uint64_t heap_max;         /**< bytes */
     uint64_t heap_peak;
     uint64_t dep_pool_max;
     uint64_t dep_pool_peak;

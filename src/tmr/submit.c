@@ -125,7 +125,10 @@ SIMPLER_INLINE void find_producers(struct simpler_orch *orch,
         simpler_linking_drain_sink(&orch->sink);
 }
 
-/* Marks that only grow are taken with a fresh watermark. */
+/*
+ * Marks that only grow are taken with a fresh watermark.  The task of this submit had a slot,
+ * also when it is retired by now.
+ */
 SIMPLER_INLINE void note_peaks(struct simpler_orch *orch, struct simpler_ring *ring)
 {
     uint32_t r = orch->current;
@@ -133,6 +136,8 @@ SIMPLER_INLINE void note_peaks(struct simpler_orch *orch, struct simpler_ring *r
         simpler_heap_ring_used(&ring->heap) > ring->heap_peak) {
         simpler_admission_advance(orch, r);
         uint32_t live = simpler_ring_live(orch, r);
+        if (live == 0)
+            live = 1;
         if (live > ring->window_peak)
             ring->window_peak = live;
         if (simpler_heap_ring_used(&ring->heap) > ring->heap_peak)

@@ -95,6 +95,33 @@ static void short_tasks_leave_nothing_behind(void **state)
     }
 }
 
+/* ---- a task that is done as its submit ends had a slot ---- */
+
+static void one_task(struct simpler_orch *orch, void *user)
+{
+    struct simpler_task_args args;
+
+    simpler_task_args_reset(&args);
+    if (user != NULL)
+        submit_cell(orch, SIMPLER_USE_INOUT, 0, triple_kernel, NULL, NULL);
+    else
+        KIT_EXPECT_EQUAL(simpler_orch_submit_dummy(orch, &args, NULL), 0);
+}
+
+static void one_task_is_a_peak_of_one(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 60; i++) {
+        struct simpler_call_config config = kit_config(1 + i % 3);
+        /* Under the check none passes through. */
+        config.hazards = SIMPLER_HAZARDS_RAW;
+        config.check_hazards = i / 3 % 2;
+        assert_int_equal(kit_run(&kit, one_task, i % 4 < 2 ? cells : NULL, &config, &result), 0);
+        assert_int_equal(result.stats.ring[0].tasks, 1);
+        assert_int_equal(result.stats.ring[0].task_window_peak, 1);
+    }
+}
+
 /* ---- behind an unfinished task ---- */
 
 static struct kit_gate gate;
@@ -246,6 +273,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(short_tasks_leave_nothing_behind),
+        cmocka_unit_test(one_task_is_a_peak_of_one),
         cmocka_unit_test(a_short_task_waits_for_an_unfinished_one),
         cmocka_unit_test(a_failure_reaches_what_depends_on_it),
         cmocka_unit_test(held_and_free_rings_take_turns),
