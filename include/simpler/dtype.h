@@ -50,10 +50,10 @@ SIMPLER_API size_t simpler_dtype_bytes(uint32_t dtype);
     | ((uint32_t)((bytes) == 8 ? 3 : (bytes) == 4 ? 2 : (bytes) == 2 ? 1 : 0) << (2 * (id)))
 #define SIMPLER_DTYPE_SHIFTS (0u SIMPLER_DTYPE_MAP(SIMPLER_DTYPE_X_))
 
-/** log2 of the bytes of one element; @dtype must be a valid id. */
+/** log2 of the bytes of one element; 0 to 3 without a meaning for an id that does not exist. */
 static inline uint32_t simpler_dtype_shift(uint32_t dtype)
 {
-    return SIMPLER_DTYPE_SHIFTS >> (2 * dtype) & 3;
+    return SIMPLER_DTYPE_SHIFTS >> (2 * dtype & 31) & 3;
 }
 
 /** Lower-case name as in a manifest; "UNKNOWN" for an id that this version does not know. */

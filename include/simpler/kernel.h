@@ -49,10 +49,12 @@ struct simpler_global_context {
     int32_t sub_block_id; /**< AIV lane of the cluster, 0 or 1; 0 on AIC */
 };
 
+/* @args NULL, which no kernel is called with, has no tensor, and scalars of 0. */
+
 /** The tensor that is argument @i. */
 static inline const struct simpler_tensor *simpler_kernel_tensor(const int64_t *args, uint32_t i)
 {
-    return (const struct simpler_tensor *)(uintptr_t)args[i];
+    return args == NULL ? NULL : (const struct simpler_tensor *)(uintptr_t)args[i];
 }
 
 /** The first element of the tensor that is argument @i. */
@@ -61,28 +63,45 @@ static inline void *simpler_kernel_data(const int64_t *args, uint32_t i)
     return simpler_tensor_data(simpler_kernel_tensor(args, i));
 }
 
-/** Copies the scalar that is argument @i (tensors count) to @value, @bytes long. */
+/** Copies the scalar that is argument @i (tensors count) to @value, @bytes long, at most 8. */
 static inline void simpler_kernel_scalar(const int64_t *args, uint32_t i, void *value, size_t bytes)
 {
-    memcpy(value, &args[i], bytes);
+    const int64_t bits = args == NULL ? 0 : args[i];
+    if (value != NULL && bytes <= sizeof(bits))
+        memcpy(value, &bits, bytes);
 }
 
+/* The context at @place; NULL outside a kernel. */
+static inline const void *simpler_kernel_context(const int64_t *args, uint32_t place)
+{
+    return args == NULL ? NULL : (const void *)(uintptr_t)args[place];
+}
+
+/** Which block of its task the kernel is, from 0; outside a kernel 0. */
 static inline int32_t simpler_kernel_block_idx(const int64_t *args)
 {
-    return ((const struct simpler_local_context *)(uintptr_t)args[SIMPLER_KERNEL_LOCAL_CONTEXT])
-        ->block_idx;
+    const struct simpler_local_context *local =
+        (const struct simpler_local_context *)simpler_kernel_context(args,
+                                                                     SIMPLER_KERNEL_LOCAL_CONTEXT);
+    return local == NULL ? 0 : local->block_idx;
 }
 
+/** How many blocks its task has; outside a kernel 1. */
 static inline int32_t simpler_kernel_block_num(const int64_t *args)
 {
-    return ((const struct simpler_local_context *)(uintptr_t)args[SIMPLER_KERNEL_LOCAL_CONTEXT])
-        ->block_num;
+    const struct simpler_local_context *local =
+        (const struct simpler_local_context *)simpler_kernel_context(args,
+                                                                     SIMPLER_KERNEL_LOCAL_CONTEXT);
+    return local == NULL ? 1 : local->block_num;
 }
 
+/** Which AIV lane of its cluster the kernel runs on, 0 or 1; on AIC and outside a kernel 0. */
 static inline int32_t simpler_kernel_sub_block_id(const int64_t *args)
 {
-    return ((const struct simpler_global_context *)(uintptr_t)args[SIMPLER_KERNEL_GLOBAL_CONTEXT])
-        ->sub_block_id;
+    const struct simpler_global_context *global =
+        (const struct simpler_global_context *)simpler_kernel_context(
+            args, SIMPLER_KERNEL_GLOBAL_CONTEXT);
+    return global == NULL ? 0 : global->sub_block_id;
 }
 
 /*

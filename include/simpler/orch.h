@@ -238,7 +238,7 @@ static inline struct simpler_scope_guard simpler_scope_guard_begin(struct simple
 
 static inline void simpler_scope_guard_end(struct simpler_scope_guard *guard)
 {
-    if (guard->orch != NULL)
+    if (guard != NULL && guard->orch != NULL)
         (void)simpler_orch_scope_end(guard->orch);
 }
 

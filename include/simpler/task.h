@@ -6,7 +6,8 @@
  * Task arguments and task ids.  A struct simpler_task_args lives on the
  * orchestration's stack; it refers to tensors and create-infos, which must stay
  * valid until the submit returns, and copies scalars.  The first error wins and
- * makes the submit fail; a call after an error adds nothing.
+ * makes the submit fail; a call after an error adds nothing.  A call whose object is NULL
+ * does nothing, and a submit without arguments is code 5.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -142,6 +143,8 @@ struct simpler_task_args {
 /** `struct simpler_task_args args; simpler_task_args_reset(&args);` */
 static inline void simpler_task_args_reset(struct simpler_task_args *args)
 {
+    if (args == NULL)
+        return;
     args->tensor_count = 0;
     args->scalar_count = 0;
     args->error = SIMPLER_ARGS_OK;
@@ -160,7 +163,7 @@ static inline void simpler_task_args_reset(struct simpler_task_args *args)
 static inline void simpler_task_args_set_error(struct simpler_task_args *args, uint32_t error,
                                                uint32_t arg)
 {
-    if (args->error == SIMPLER_ARGS_OK) {
+    if (args != NULL && args->error == SIMPLER_ARGS_OK) {
         args->error = error;
         args->error_arg = arg;
     }
@@ -170,6 +173,8 @@ static inline void simpler_task_args_set_error(struct simpler_task_args *args, u
 static inline void simpler_task_args_add(struct simpler_task_args *args, const void *tensor,
                                          enum simpler_tensor_use use)
 {
+    if (args == NULL)
+        return;
     uint32_t i = args->tensor_count;
     if ((args->scalar_count | args->error) != 0 || i >= SIMPLER_MAX_TENSORS || tensor == NULL) {
         simpler_task_args_set_error(args,
@@ -242,18 +247,21 @@ SIMPLER_API void simpler_task_args_copy_scalars(struct simpler_task_args *args,
                                                 const struct simpler_task_args *from,
                                                 uint32_t offset, uint32_t n);
 
-/** A value's own bytes, low, in a word of zeros: how a scalar travels; at most 8 bytes. */
+/** A value's own bytes, low, in a word of zeros: how a scalar travels; 0 if there are more than 8.
+ */
 static inline uint64_t simpler_to_u64(const void *value, size_t bytes)
 {
     uint64_t bits = 0;
-    memcpy(&bits, value, bytes);
+    if (value != NULL && bytes <= sizeof(bits))
+        memcpy(&bits, value, bytes);
     return bits;
 }
 
-/** The inverse. */
+/** The inverse; more than 8 bytes are left as they are. */
 static inline void simpler_from_u64(uint64_t bits, void *value, size_t bytes)
 {
-    memcpy(value, &bits, bytes);
+    if (value != NULL && bytes <= sizeof(bits))
+        memcpy(value, &bits, bytes);
 }
 
 #ifndef __cplusplus
@@ -307,13 +315,16 @@ struct simpler_task_deps {
 
 static inline void simpler_task_deps_reset(struct simpler_task_deps *deps)
 {
-    deps->count = 0;
+    if (deps != NULL)
+        deps->count = 0;
 }
 
 /* The common part of the two functions below. */
 static inline void simpler_task_deps_put(struct simpler_task_deps *deps, struct simpler_task_id id,
                                          uint8_t kind)
 {
+    if (deps == NULL)
+        return;
     if (deps->count < SIMPLER_MAX_DEPS) {
         deps->id[deps->count] = id;
         deps->kind[deps->count] = kind;
@@ -334,11 +345,13 @@ static inline void simpler_task_deps_add_wait(struct simpler_task_deps *deps,
     simpler_task_deps_put(deps, id, SIMPLER_DEP_WAIT);
 }
 
-/** Makes @deps the dependencies of @args; more than 16 are an error of @args. */
+/** Makes @deps the dependencies of @args; NULL or more than 16 are an error of @args. */
 static inline void simpler_task_deps_bind(const struct simpler_task_deps *deps,
                                           struct simpler_task_args *args)
 {
-    if (deps->count > SIMPLER_MAX_DEPS)
+    if (deps == NULL)
+        simpler_task_args_set_error(args, SIMPLER_ARGS_NULL, 0);
+    else if (deps->count > SIMPLER_MAX_DEPS)
         simpler_task_args_set_error(args, SIMPLER_ARGS_TOO_MANY_DEPS, SIMPLER_MAX_DEPS);
     else
         simpler_task_args_set_dependencies_with_kinds(args, deps->id, deps->kind, deps->count);
@@ -347,7 +360,8 @@ static inline void simpler_task_deps_bind(const struct simpler_task_deps *deps,
 static inline void simpler_task_args_set_extra(struct simpler_task_args *args, uint32_t bit,
                                                int set)
 {
-    args->extra = set ? args->extra | bit : args->extra & ~bit;
+    if (args != NULL)
+        args->extra = set ? args->extra | bit : args->extra & ~bit;
 }
 
 /**
@@ -361,6 +375,8 @@ static inline void simpler_task_args_set_block_num(struct simpler_task_args *arg
         simpler_task_args_set_error(args, SIMPLER_ARGS_BLOCK_NUM, 0);
         return;
     }
+    if (args == NULL)
+        return;
     args->block_num = block_num;
     simpler_task_args_set_extra(args, SIMPLER_EXTRA_BLOCKS, block_num > 1);
 }
@@ -397,6 +413,8 @@ static inline void simpler_task_args_set_predicate(struct simpler_task_args *arg
         simpler_task_args_set_error(args, SIMPLER_ARGS_PREDICATE, 0);
         return;
     }
+    if (args == NULL)
+        return;
     args->predicate = *predicate;
     simpler_task_args_set_extra(args, SIMPLER_EXTRA_PREDICATE,
                                 predicate->op != SIMPLER_PREDICATE_NONE);
@@ -410,6 +428,8 @@ static inline void simpler_task_args_set_task_timing_slot(struct simpler_task_ar
         simpler_task_args_set_error(args, SIMPLER_ARGS_TIMING_SLOT, 0);
         return;
     }
+    if (args == NULL)
+        return;
     args->task_timing_slot = slot;
     simpler_task_args_set_extra(args, SIMPLER_EXTRA_TIMING, slot >= 0);
 }
@@ -433,9 +453,9 @@ static inline void simpler_task_args_dump_as(struct simpler_task_args *args,
                                              const void *const *addresses, size_t count,
                                              const uint8_t *errors, size_t error_count)
 {
-    const uint32_t before = args->error;
+    const int is_first = args != NULL && args->error == SIMPLER_ARGS_OK;
     simpler_task_args_dump_list(args, addresses, count);
-    if (before == SIMPLER_ARGS_OK && args->error == SIMPLER_ARGS_DUMP_UNKNOWN &&
+    if (is_first && errors != NULL && args->error == SIMPLER_ARGS_DUMP_UNKNOWN &&
         args->error_arg < error_count)
         args->error = errors[args->error_arg];
 }

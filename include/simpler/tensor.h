@@ -135,18 +135,22 @@ SIMPLER_API int simpler_tensor_reshape(const struct simpler_tensor *tensor, cons
 /** Whether the descriptor keeps every rule of this header; cheap. */
 SIMPLER_API int simpler_tensor_check(const struct simpler_tensor *tensor);
 
-/** Number of elements. */
+/** Number of elements; 0 for NULL and for a rank that does not exist. */
 static inline uint64_t simpler_tensor_numel(const struct simpler_tensor *tensor)
 {
     uint64_t n = 1;
+    if (tensor == NULL || tensor->ndims > SIMPLER_MAX_DIMS)
+        return 0;
     for (uint32_t i = 0; i < tensor->ndims; i++)
         n *= tensor->shape[i];
     return n;
 }
 
-/** Address of the first element of the view. */
+/** Address of the first element of the view; NULL for NULL. */
 static inline void *simpler_tensor_data(const struct simpler_tensor *tensor)
 {
+    if (tensor == NULL)
+        return NULL;
     return (void *)(uintptr_t)(tensor->addr +
                                (tensor->start_offset << simpler_dtype_shift(tensor->dtype)));
 }

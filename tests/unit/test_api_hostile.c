@@ -369,6 +369,83 @@ static void task_arguments_that_are_not_there_are_said(void **state)
     lines[0] = '\0';
 }
 
+/* The functions that are compiled into the caller. */
+static void inline_calls_take_a_null_object(void **state)
+{
+    struct simpler_tensor tensor = kit_tensor(cell, 4, SIMPLER_DTYPE_INT32);
+    struct simpler_create_info info = kit_info(4, SIMPLER_DTYPE_INT32);
+    struct simpler_predicate predicate = {&tensor, {0}, SIMPLER_PREDICATE_EQ, 1};
+    struct simpler_task_id id = {0};
+    const void *address = cell;
+    struct simpler_task_deps deps;
+    struct simpler_task_args args;
+
+    (void)state;
+    simpler_task_args_reset(NULL);
+    simpler_task_args_set_error(NULL, SIMPLER_ARGS_NULL, 0);
+    simpler_task_args_add_input(NULL, &tensor);
+    simpler_task_args_add_inout(NULL, &tensor);
+    simpler_task_args_add_output(NULL, &tensor);
+    simpler_task_args_add_create(NULL, &info);
+    simpler_task_args_add_no_dep(NULL, NULL);
+    simpler_task_args_set_block_num(NULL, 2);
+    simpler_task_args_set_core_num(NULL, 0);
+    simpler_task_args_set_require_sync_start(NULL, 1);
+    simpler_task_args_set_allow_early_resolve(NULL, 0);
+    simpler_task_args_set_predicate(NULL, &predicate);
+    simpler_task_args_set_predicate(NULL, NULL);
+    simpler_task_args_set_task_timing_slot(NULL, 3);
+    simpler_task_args_set_task_timing_slot(NULL, 99);
+    assert_string_equal(lines, "");
+    simpler_task_args_dump_as(NULL, &address, 1, NULL, 1);
+    is_said(SIMPLER_EINVAL, "task arguments", "args is NULL");
+    simpler_task_deps_reset(NULL);
+    simpler_task_deps_add(NULL, id);
+    simpler_task_deps_add_wait(NULL, id);
+    simpler_task_deps_reset(&deps);
+    simpler_task_deps_add(&deps, id);
+    simpler_task_deps_bind(&deps, NULL);
+    is_said(SIMPLER_EINVAL, "task arguments", "args is NULL");
+    simpler_task_deps_bind(NULL, NULL);
+    simpler_task_args_reset(&args);
+    simpler_task_deps_bind(NULL, &args);
+    assert_int_equal(args.error, SIMPLER_ARGS_NULL);
+    simpler_scope_guard_end(NULL);
+    lines[0] = '\0';
+}
+
+/* Numbers and addresses that mean nothing; what lies behind a short value stays. */
+static void inline_calls_take_wild_numbers(void **state)
+{
+    static const int64_t bare[SIMPLER_KERNEL_ARGS];
+    const int64_t *given[] = {NULL, bare};
+    struct simpler_tensor odd = kit_tensor(cell, 4, SIMPLER_DTYPE_INT32);
+    uint64_t wide[4] = {1, 2, 3, 4};
+
+    (void)state;
+    odd.ndims = UINT32_MAX;
+    assert_true(simpler_tensor_numel(&odd) == 0);
+    assert_true(simpler_tensor_numel(NULL) == 0);
+    assert_null(simpler_tensor_data(NULL));
+    assert_true(simpler_dtype_shift(UINT32_MAX) <= 3);
+    assert_true(simpler_dtype_shift(SIMPLER_DTYPE_NUM) <= 3);
+    assert_true(simpler_to_u64(NULL, 8) == 0);
+    assert_true(simpler_to_u64(wide, sizeof(wide)) == 0);
+    simpler_from_u64(7, NULL, 8);
+    simpler_from_u64(7, wide, sizeof(wide));
+    assert_true(wide[0] == 1 && wide[3] == 4);
+    for (int i = 0; i < 2; i++) {
+        assert_null(simpler_kernel_tensor(given[i], 0));
+        assert_null(simpler_kernel_data(given[i], 0));
+        assert_int_equal(simpler_kernel_block_idx(given[i]), 0);
+        assert_int_equal(simpler_kernel_block_num(given[i]), 1);
+        assert_int_equal(simpler_kernel_sub_block_id(given[i]), 0);
+        simpler_kernel_scalar(given[i], 0, NULL, 8);
+    }
+    simpler_kernel_scalar(NULL, 0, wide, 8);
+    assert_true(wide[0] == 0 && wide[1] == 2);
+}
+
 static void descriptors_from_nothing_are_refused(void **state)
 {
     struct simpler_tensor good = kit_tensor(cell, 4, SIMPLER_DTYPE_INT32), out, odd;
@@ -601,6 +678,8 @@ int main(void)
         cmocka_unit_test(hostile_questions_are_refused_and_the_run_passes),
         cmocka_unit_test(kernel_calls_outside_a_kernel_are_refused),
         cmocka_unit_test(task_arguments_that_are_not_there_are_said),
+        cmocka_unit_test(inline_calls_take_a_null_object),
+        cmocka_unit_test(inline_calls_take_wild_numbers),
         cmocka_unit_test(descriptors_from_nothing_are_refused),
         cmocka_unit_test(unknown_names_and_numbers_are_called_unknown),
         cmocka_unit_test(a_worker_that_is_not_there_is_refused),
