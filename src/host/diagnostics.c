@@ -174,6 +174,8 @@ static int try_scope_stats(struct simpler_diagnostics *diagnostics, const char *
                   simpler_status_text(rc));
     if (claimed != NULL)
         simpler_background_note(&diagnostics->exports.background, rc);
+    else
+        simpler_scope_stats_collector_forget(output_prefix);
     run->enable_profiling_flag &= ~SIMPLER_PROFILING_SCOPE_STATS;
     return 0;
 }
@@ -242,6 +244,8 @@ static void try_args_dump(struct simpler_diagnostics *diagnostics, const char *o
     result->args_dump.status = rc;
     if (claimed != NULL)
         simpler_background_note(&diagnostics->exports.background, rc);
+    else
+        simpler_args_dump_collector_forget(output_prefix);
     run->enable_profiling_flag &= ~SIMPLER_PROFILING_DUMP_ARGS;
 }
 

@@ -324,6 +324,11 @@ static int admit(struct simpler_args_dump_collector *c, uint32_t run_epoch, cons
     return rc != 0 ? rc : simpler_prof_session_admit(c->session, run_epoch);
 }
 
+void simpler_args_dump_collector_forget(const char *prefix)
+{
+    simpler_args_dump_files_forget(prefix);
+}
+
 int simpler_args_dump_collector_admit(struct simpler_args_dump_collector *collector,
                                       uint32_t run_epoch, const char *prefix, uint32_t level)
 {

@@ -51,6 +51,8 @@ uint32_t simpler_args_dump_collector_lanes(const struct simpler_args_dump_collec
 uint64_t
 simpler_args_dump_collector_device_base(const struct simpler_args_dump_collector *collector);
 
+/* For a run that has no collector: what is there of an earlier run would be taken for its dump. */
+void simpler_args_dump_collector_forget(const char *prefix);
 /* Removes what an earlier run left under the prefix.  SIMPLER_ETHREAD. */
 int simpler_args_dump_collector_admit(struct simpler_args_dump_collector *collector,
                                       uint32_t run_epoch, const char *prefix, uint32_t level);

@@ -119,6 +119,14 @@ void simpler_args_dump_files_close(struct args_dump_files *files)
     files->bin = files->directory = -1;
 }
 
+static void set_path(struct args_dump_files *files, const char *prefix)
+{
+    int n = snprintf(files->path, sizeof(files->path), "%s" DIRECTORY, prefix);
+
+    if (n < 0 || (size_t)n >= sizeof(files->path))
+        files->path[0] = '\0';
+}
+
 /* What an earlier run left goes, unless another run writes there now. */
 static void clear_place(struct args_dump_files *files)
 {
@@ -141,9 +149,20 @@ void simpler_args_dump_files_start(struct args_dump_files *files, const char *pr
     files->opened = files->bin_opened = files->taken = false;
     files->open_error = 0;
     files->given_up = 0;
-    int n = snprintf(files->path, sizeof(files->path), "%s" DIRECTORY, prefix);
-    if (n < 0 || (size_t)n >= sizeof(files->path))
-        files->path[0] = '\0';
+    set_path(files, prefix);
     if (!is_new)
         clear_place(files);
+}
+
+/* The manifest and what it speaks of; what a process that died has left may be recovered. */
+void simpler_args_dump_files_forget(const char *prefix)
+{
+    struct args_dump_files files;
+
+    set_path(&files, prefix);
+    int fd = open_locked(files.path);
+    if (fd >= 0 && unlinkat(fd, ARGS_DUMP_MANIFEST, 0) == 0)
+        (void)unlinkat(fd, ARGS_DUMP_BIN, 0);
+    if (fd >= 0)
+        (void)close(fd);
 }

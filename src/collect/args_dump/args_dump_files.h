@@ -40,6 +40,9 @@ void simpler_args_dump_files_fini(struct args_dump_files *files);
 /* A new run; what an earlier one left there goes, unless @is_new or another run has the place. */
 void simpler_args_dump_files_start(struct args_dump_files *files, const char *prefix,
                                    uint32_t level, bool is_new);
+/* A run without a collector: a finished dump of an earlier run goes, unless another has the place.
+ */
+void simpler_args_dump_files_forget(const char *prefix);
 /* Makes what @count records need on the disk; false: there is no directory for them. */
 bool simpler_args_dump_files_ensure(struct args_dump_files *files, uint32_t count,
                                     bool has_payload);

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/logger.h"
@@ -292,7 +293,15 @@ static int settle_file(struct simpler_scope_stats_collector *c, bool proven, con
     return rc;
 }
 
-/* ---- a run without a producer ---- */
+/* ---- a run without a producer, or without a collector ---- */
+
+void simpler_scope_stats_collector_forget(const char *prefix)
+{
+    char path[SCOPE_STATS_PATH_BYTES];
+
+    if (simpler_scope_stats_file_path(prefix, path))
+        (void)unlink(path);
+}
 
 int simpler_scope_stats_collector_write_empty(const char *prefix, struct scope_stats_outcome *out)
 {

@@ -71,6 +71,8 @@ int simpler_scope_stats_collector_admit(struct simpler_scope_stats_collector *co
 int simpler_scope_stats_collector_admit_retained(struct simpler_scope_stats_collector *collector,
                                                  uint32_t run_epoch, const char *prefix,
                                                  const struct scope_stats_capacities *capacities);
+/* For a run that has no collector: what is there of an earlier run would be taken for its file. */
+void simpler_scope_stats_collector_forget(const char *prefix);
 /*
  * The whole file of a run whose runtime has no producer: metadata alone, no capacity
  * known.  Always fills @out; returns its status.
