@@ -37,5 +37,6 @@ build tsan build/tsan &&
 build fuzz build/fuzz && step scripts/fuzz.sh "${FUZZ_SECONDS:-60}"
 step scripts/compilers.sh
 step scripts/requirements.sh
+step scripts/faults.py
 step scripts/summary.sh
 exit $status

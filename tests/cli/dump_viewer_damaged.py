@@ -14,6 +14,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.environ["SOURCE_DIR"], "tests/support"))
 import args_dump_gen as gen
+import faults as matrix
 from viewer_cli import FAULTS, check, finish, run, sanitized, scratch, table_rows
 
 SEED = int(os.environ.get("SIMPLER_TEST_SEED", "1"))
@@ -101,20 +102,22 @@ def right_rows(doc, rows):
 
 
 def try_one(directory, manifest, data, name):
+    """The exit status, or None if it is not right."""
     with open(manifest, "wb") as f:
         f.write(data)
     result = run(directory)
     if result.status == 1:
-        return check("args_dump.json" in result.err or "args.bin" in result.err,
+        fine = check("args_dump.json" in result.err or "args.bin" in result.err,
                      f"{name}: the error names no file", result)
+        return 1 if fine else None
     if not check(result.status == 0, f"{name}: exit status", result):
-        return False
+        return None
     doc = strictly_parsed(data)
     if doc is False:
-        return True
+        return 0
     if not check(doc is not None, f"{name}: not JSON, and yet accepted", result):
-        return False
-    return check(right_rows(doc, table_rows(result.out)), f"{name}: wrong rows", result)
+        return None
+    return 0 if check(right_rows(doc, table_rows(result.out)), f"{name}: wrong rows", result) else None
 
 
 def main():
@@ -129,16 +132,21 @@ def main():
         with open(os.path.join(directory, "args_dump.json"), "rb") as f:
             good.append(f.read())
     manifest = os.path.join(directory, "args_dump.json")
-    n = 0
+    n = refused = 0
     while (n < ROUNDS or time.monotonic() < ends) and len(FAULTS) < 10:
         data = damage(rng, rng.choice(good))
-        if not try_one(directory, manifest, data, f"variant {n} of seed {SEED}"):
+        outcome = try_one(directory, manifest, data, f"variant {n} of seed {SEED}")
+        if outcome is None:
             keep = os.path.join(os.environ["BUILD_DIR"], f"damaged_{SEED}_{n}.json")
             with open(keep, "wb") as f:
                 f.write(data)
             print("kept:", keep)
         n += 1
+        refused += outcome == 1
     print(f"{n} variants")
+    if not FAULTS:
+        matrix.saw("damaged-manifest", refused, exit=1, told="file")
+        matrix.saw("damaged-manifest", n - refused, exit=0, told="right-rows")
     finish()
 
 

@@ -7,6 +7,7 @@
 set -u
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
+. "$SOURCE_DIR/tests/support/faults.sh"
 fail() { echo "FAILED: $*"; head -n 20 "$dir/log"; exit 1; }
 
 refused() { # STATUS FILE TEXT COMMAND...
@@ -17,6 +18,7 @@ refused() { # STATUS FILE TEXT COMMAND...
     [ $got -eq "$want" ] || fail "$*: exit status $got, not $want"
     grep -qF -- "$file" log || fail "$*: $file is not named"
     grep -qF -- "$text" log || fail "$*: it does not say: $text"
+    fault_saw file-is-none exit=$got named=yes
 }
 
 mkfifo pipe
@@ -63,9 +65,11 @@ done
 # A diagnostic that has no file has a cause, and it is not "success".
 for out in empty/x pipe /proc/none; do
     timeout 20 "$SIMPLER" run vector_example --enable-scope-stats --dump-args 2 --out $out >log 2>&1
-    [ $? -eq 3 ] || fail "--out $out does not exit 3"
+    status=$?
+    [ $status -eq 3 ] || fail "--out $out does not exit 3"
     grep -q "scope stats MISSING: " log || fail "--out $out: what is missing is not told"
     grep -q "MISSING: success" log && fail "--out $out: a failure is called a success"
+    fault_saw output-is-none exit=$status told=yes
 done
 
 # The same option twice is no option that does not exist.

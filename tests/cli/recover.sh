@@ -5,6 +5,7 @@
 # ctest: TIMEOUT 120
 set -u
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
+. "$SOURCE_DIR/tests/support/faults.sh"
 fail() { echo "FAILED: $*"; head -n 40 "$dir/out" "$dir/err"; exit 1; }
 scene=$dir/run_hang.so
 "${CC:-cc}" -std=c11 -D_GNU_SOURCE -O0 -g -Wall -Wextra -Wno-infinite-recursion -shared -fPIC \
@@ -12,7 +13,7 @@ scene=$dir/run_hang.so
     fail "the scene does not compile"
 cd "$dir" || exit 1
 ran() { # EXPECTED-STATUS ARGUMENTS...
-    local want=$1 got
+    local want=$1
     shift
     # The process is noted: other tests have regions of their own.
     timeout 60 bash -c 'echo $$ >>"$0" && exec "$@"' "$dir/pids" "$SIMPLER" "$@" >out 2>err
@@ -64,6 +65,7 @@ says out "Every record that process"
 says out "samples in"
 [ "$(regions)" = 0 ] || fail "the region is left"
 [ ! -e "$prefix/.live" ] || fail ".live is left"
+fault_saw crash-then-recover exit=$got regions_left="$(regions)" records=all
 ran 0 scope-stats-plot "$prefix/scope_stats/scope_stats.jsonl"
 ran 0 dump-viewer "$prefix" --check
 ran 0 recover "$prefix"
@@ -96,6 +98,7 @@ for path in "$dir/victim" "$dir/simpler-0-1-0.region" /dev/zero "$dir/nowhere/si
     ran 0 recover copy
     says err "region"
     rm -rf copy
+    fault_saw live-names-another exit=$got
 done
 [ -e "$dir/victim" ] && [ -e "$dir/simpler-0-1-0.region" ] || fail "a file is gone"
 for text in '' 'simpler-live 2' 'simpler-live 1' "$(printf 'simpler-live 1\npid -1\n')"; do
@@ -104,6 +107,7 @@ for text in '' 'simpler-live 2' 'simpler-live 1' "$(printf 'simpler-live 1\npid 
     ran 0 recover copy
     says err "is torn, or of another version"
     rm -rf copy
+    fault_saw live-is-torn exit=$got told=yes
 done
 # The region that nobody can find any more goes with the next recovery, or the next run.
 rm -f "$prefix/.live" && mkfifo "$prefix/.live"
@@ -130,6 +134,7 @@ echo precious >"$dir/victim"
 ln -s "$dir/victim" "$prefix/args_dump/.recover"
 "$SIMPLER" recover "$prefix" >out 2>err
 [ "$(cat "$dir/victim")" = precious ] || fail "a link was followed"
+fault_saw link-in-the-way victim="$(cat "$dir/victim")"
 rm -f "$prefix/args_dump/.recover"
 ran 0 recover "$prefix"
 # One that can be recovered stays.
@@ -149,6 +154,7 @@ SIMPLER_SCHEDULER_TIMEOUT_MS=300 ran 1 run "$scene" --param hang=1 --case one \
 says out "not crash-safe"
 says err "no room"
 [ "$(regions)" = 0 ] || fail "a refused region is left"
+fault_saw no-room-for-region told=yes regions_left="$(regions)"
 
 # Usage.
 ran 2 recover

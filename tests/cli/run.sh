@@ -4,6 +4,7 @@
 # a scene by name: summaries, verdicts, exit statuses, JSON, SIGINT (SY-06).
 # ctest: TIMEOUT 120
 set -u
+. "$SOURCE_DIR/tests/support/faults.sh"
 fail() { echo "FAILED: $*"; [ -f "$dir/out" ] && head -n 40 "$dir/out" "$dir/err"; exit 1; }
 dir=$(mktemp -d) && trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; rm -rf "$dir"' EXIT
 pid=
@@ -139,6 +140,8 @@ status=$?
 pid=
 [ $status -eq 1 ] || fail "an interrupted run exits 1"
 json "d['interrupted'] and len(c) == 1 and c[0]['status'] == -1007 and d['cases_not_run'] == 1"
+fault_saw interrupted-run exit=$status status="$(/usr/bin/python3 -c "import json
+print(json.load(open('out'))['cases'][0]['status_name'])")"
 grep -q 'canceling; one more interrupt kills' err || fail "the cancel is told"
 rm -f err
 "$SIMPLER" run "$scene" --case short --param kernel_ms=60000 --param log=1 >out 2>err &
@@ -151,6 +154,7 @@ wait $pid
 status=$?
 pid=
 [ $status -eq 130 ] || fail "the second interrupt kills"
+fault_saw interrupted-twice exit=$status
 
 # On a terminal there is progress after a second, and the line is cleared.
 script -qec "'$SIMPLER' run '$scene' --case short --param steps=70 \
@@ -165,6 +169,8 @@ tr '\r' '\n' <typed | grep -qE '^run_cases short: checking, 1\.[0-9] s' || fail 
 json "d['scene'] == 'vector_example' and c[0]['stats']['tasks'] == 5 and c[0]['stats']['tasks_run'] == 5"
 json "c[0]['golden'] == 'right' and [r['tasks'] for r in c[0]['stats']['rings']] == [1, 4, 0, 0]"
 "$SIMPLER" run "$scene" --case short >/dev/full 2>err
-[ $? -eq 1 ] || fail "a summary that cannot be written exits 1"
+status=$?
+[ $status -eq 1 ] || fail "a summary that cannot be written exits 1"
 grep -q 'could not be written' err || fail "a lost summary is told"
+fault_saw output-full exit=$status told=yes
 echo ok

@@ -4,6 +4,7 @@
 # budget with whole files and exit status 1, SIGUSR1 shows what runs, a crash says
 # which kernel of which task and dies of its signal.
 set -u
+. "$SOURCE_DIR/tests/support/faults.sh"
 fail() { echo "FAILED: $*"; head -n 40 "$dir/out" "$dir/err"; exit 1; }
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
 scene=$dir/run_hang.so
@@ -14,6 +15,7 @@ cd "$dir" || exit 1
 json() { /usr/bin/python3 -c "import json,sys
 d = json.load(open('out')); c = d['cases']
 sys.exit(not ($1))" || fail "$1"; }
+name_of_case() { /usr/bin/python3 -c "import json; print(json.load(open('out'))['cases'][0]['status_name'])"; }
 export SIMPLER_SCHEDULER_TIMEOUT_MS=500
 
 # A hang: the report, whole files, no second case, no finish, exit status 1 and in time.
@@ -35,6 +37,7 @@ for case in '1 tensormap_and_ringbuffer' '1 host_build_graph' '2 tensormap_and_r
     [ "$(grep -c after_completion\" "$manifest")" -ge 1 ] || fail "no output in the dump"
     [ "$(grep -c '"stage": "after_completion"' "$manifest")" -le $wanted ] || fail "too many outputs"
     "$SIMPLER" dump-viewer "$(dirname "$manifest")" >/dev/null || fail "the manifest cannot be read"
+    fault_saw run-hangs@$runtime exit=$status status="$(name_of_case)" manifest=readable
 done
 grep -q 'orchestration' out || fail "the orchestration is not named"
 
@@ -62,6 +65,7 @@ for case in '1 tensormap_and_ringbuffer' '1 host_build_graph' '2 tensormap_and_r
     # A thread inside a kernel has stopped, its files are whole; one inside the orchestration is
     # not proved to have.
     json "c[0]['args_dump']['complete'] == c[0]['scope_stats']['complete'] == ($place == 1)"
+    fault_saw interrupt-at-hang@$runtime exit=$status status="$(name_of_case)" manifest=readable
 done
 
 # SIGUSR1 shows what runs and ends nothing.
@@ -74,29 +78,36 @@ for runtime in tensormap_and_ringbuffer host_build_graph; do
         sleep 0.05
     done
     kill -USR1 $pid
-    wait $pid || fail "SIGUSR1 ended the run"
+    wait $pid
+    status=$?
+    [ $status -eq 0 ] || fail "SIGUSR1 ended the run"
     grep -q 'STALL thread=.*state=RUNNING func_id=5' err ||
         fail "SIGUSR1 does not show the kernel on $runtime"
     grep -q 'oldest unfinished: task' err ||
         fail "SIGUSR1 does not show the oldest task on $runtime"
+    fault_saw report-signal@$runtime exit=$status report=right
 done
 
 # A crash dies of its signal and says where.
-crash() { # HOW SIGNAL NAME PLACE TEXT [RUNTIME]
+crash() { # FAULT HOW SIGNAL NAME PLACE TEXT [RUNTIME]
+    local fault=$1
+    shift
     "$SIMPLER" run "$scene" --param crash=$1 --param place=$4 --case one \
         --runtime "${6:-tensormap_and_ringbuffer}" >out 2>err
     status=$?
     [ $status -eq $((128 + $2)) ] || fail "crash $1 exits with $status"
     grep -q "simpler: crash: $3 $5" err || fail "crash $1 in place $4 is not described"
+    fault_saw "$fault@${6:-tensormap_and_ringbuffer}" exit=$status \
+        named="$(grep -o 'simpler: crash: SIG[A-Z]*' err | head -n 1 | sed 's/.* //')"
 }
 ulimit -c 0
 if [ -z "$(nm "$SIMPLER" 2>/dev/null | grep -m1 -E '__(a|t)san_init')" ]; then
     for how in 1 3; do
-        crash $how 11 SIGSEGV 1 'in kernel stuck (func_id 5) of task 0x0000000100000000, submitted at .*run_hang.c:[0-9]*, on '
+        crash kernel-segv $how 11 SIGSEGV 1 'in kernel stuck (func_id 5) of task 0x0000000100000000, submitted at .*run_hang.c:[0-9]*, on '
     done
-    crash 1 11 SIGSEGV 1 'in kernel stuck (func_id 5) of task 0x0000000000000000, submitted at .*run_hang.c:[0-9]*, on device thread' \
+    crash kernel-segv 1 11 SIGSEGV 1 'in kernel stuck (func_id 5) of task 0x0000000000000000, submitted at .*run_hang.c:[0-9]*, on device thread' \
         host_build_graph
-    crash 2 6 SIGABRT 1 'in kernel stuck (func_id 5)'
-    crash 4 7 SIGBUS 1 'in kernel stuck (func_id 5)'
-    crash 1 11 SIGSEGV 2 'in the orchestration or the runtime, on orchestrator thread'
+    crash kernel-aborts 2 6 SIGABRT 1 'in kernel stuck (func_id 5)'
+    crash kernel-bus-error 4 7 SIGBUS 1 'in kernel stuck (func_id 5)'
+    crash orchestration-segv 1 11 SIGSEGV 2 'in the orchestration or the runtime, on orchestrator thread'
 fi

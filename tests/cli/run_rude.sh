@@ -3,6 +3,7 @@
 # simpler run on a scene that prints, forks and ends the program: the verdict
 # stays simpler's own, and the JSON document stays whole (SY-06).
 set -u
+. "$SOURCE_DIR/tests/support/faults.sh"
 fail() { echo "FAILED: $*"; head -n 20 "$dir/out" "$dir/err"; exit 1; }
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
 scene=$dir/run_rude.so
@@ -10,8 +11,8 @@ scene=$dir/run_rude.so
     "$SOURCE_DIR/tests/support/scenes/run_rude.c" -o "$scene" || fail "the scene does not compile"
 cd "$dir" || exit 1
 
-run() { # STATUS ARGUMENT...
-    local status=$1 got
+run() { # STATUS ARGUMENT...: $got
+    local status=$1
     shift
     "$SIMPLER" run "$scene" "$@" >out 2>err
     got=$?
@@ -22,6 +23,7 @@ run() { # STATUS ARGUMENT...
 for place in 1 2 3 4; do
     run 1 --param exit_in=$place
     grep -q 'the scene ended the program' err || fail "exit in place $place is not told"
+    fault_saw scene-exits exit=$got told=yes
 done
 # A child of the scene that ends is not the program.
 ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 run 0 --param fork=1 # the child leaks what its parent holds
@@ -42,7 +44,10 @@ assert m == 'y' * 1023, len(m)" || fail "the message runs on"
 if ! ldd "$SIMPLER" | grep -qE 'lib[at]san'; then # those map and write what no limit allows
     (ulimit -v 2000000; run 1) || exit 1
     grep -q 'cannot reserve' err || fail "memory that is not there is not told"
+    fault_saw address-space-limit exit=1 told=yes
     (ulimit -f 0; "$SIMPLER" run "$scene" --enable-scope-stats --out limited >/dev/null 2>&1)
-    [ $? -eq 3 ] || fail "a file that may not grow does not exit 3"
+    status=$?
+    [ $status -eq 3 ] || fail "a file that may not grow does not exit 3"
+    fault_saw file-size-limit exit=$status
 fi
 echo ok

@@ -24,6 +24,9 @@ if os.environ.get("IN_NAMESPACE") != "1":
     print("SKIP: no tmpfs can be mounted here")
     sys.exit(77)
 
+sys.path.insert(0, os.path.join(os.environ["SOURCE_DIR"], "tests", "support"))
+import faults as matrix
+
 SIMPLER = os.environ["SIMPLER"]
 faults = []
 
@@ -71,6 +74,13 @@ def check_prefixes(directory, manifest, whole_directory, whole, what):
     return truncated
 
 
+def saw(fault, r):
+    """What the program said at its end."""
+    case = json.loads(r.stdout)["cases"][0]
+    matrix.saw(fault, exit=r.returncode, golden=case["golden"],
+               manifest="yes" if case["args_dump"]["directory"] else "no")
+
+
 def mount(place, size):
     os.makedirs(place, exist_ok=True)
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", place], check=True)
@@ -97,6 +107,7 @@ with tempfile.TemporaryDirectory() as work:
     size = os.path.getsize(os.path.join(directory, "args.bin"))
     expect(size == case["args_dump"]["payload_bytes"] and size > 8 << 20, f"full: {size} bytes")
     expect(sorted(os.listdir(directory)) == ["args.bin", "args_dump.json"], "full: leftovers")
+    saw("full-disk-payload", r)
     subprocess.run(["umount", full], check=True)
 
     # Payload that just fits: then the manifest finds no room, and gets some.
@@ -108,6 +119,7 @@ with tempfile.TemporaryDirectory() as work:
            case["args_dump"]["directory"] is not None, f"fits: {r.returncode} {case} {r.stderr}")
     directory, manifest = load(full)
     check_prefixes(directory, manifest, whole_directory, whole, "fits")
+    saw("full-disk-manifest", r)
     subprocess.run(["umount", full], check=True)
 
     # No room for anything.
@@ -118,6 +130,7 @@ with tempfile.TemporaryDirectory() as work:
     case = json.loads(r.stdout)["cases"][0]
     expect(r.returncode == 3 and case["golden"] == "right" and
            case["args_dump"]["directory"] is None, f"nothing: {r.returncode} {case}")
+    saw("full-disk-from-start", r)
     subprocess.run(["umount", full], check=True)
 
     # A read-only directory.
@@ -125,6 +138,7 @@ with tempfile.TemporaryDirectory() as work:
     subprocess.run(["mount", "-o", "remount,ro", full], check=True)
     r = run(full, *words)
     expect(r.returncode == 3 and "Read-only" in r.stderr, f"read-only: {r.returncode} {r.stderr}")
+    saw("read-only-directory", r)
     subprocess.run(["umount", full], check=True)
 
     # 32 open files.
@@ -135,6 +149,7 @@ with tempfile.TemporaryDirectory() as work:
     directory, manifest = load(few)
     expect(check_prefixes(directory, manifest, whole_directory, whole, "32 files") == 0,
            "32 files: truncated")
+    saw("few-descriptors", r)
 
     # With --crash-safe records are spooled under way, by two threads, and the spool finds no
     # room either: nobody waits for anybody who waits for him.
@@ -149,6 +164,8 @@ with tempfile.TemporaryDirectory() as work:
             expect("no sign of life" not in r.stderr, f"spool {i}: {r.stderr}")
             expect(r.returncode == 3 and json.loads(r.stdout)["cases"][0]["golden"] == "right",
                    f"spool {i}: {r.returncode} {r.stderr}")
+            matrix.saw("full-disk-spool", exit=r.returncode,
+                       golden=json.loads(r.stdout)["cases"][0]["golden"])
         subprocess.run(["umount", full], check=True)
     else:
         print("the full spool is not tried: the scene cholesky needs OpenBLAS")

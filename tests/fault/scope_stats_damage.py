@@ -9,6 +9,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.environ["SOURCE_DIR"], "tests", "support"))
+import faults as matrix
 import scope_damage
 import scope_report
 import scope_stats_gen
@@ -39,6 +40,9 @@ def main():
             errors += outcome.code == 1
             done += 1
     print("%d variants, %d refused, %d faults" % (done, errors, len(faults)), *faults, sep="\n")
+    if not faults:
+        matrix.saw("damaged-samples", errors, exit=1, told="fault")
+        matrix.saw("damaged-samples", done - errors, exit=0, told="not-healthy-unless-whole")
     if done < 500:
         print("too few variants in the time")
     return 1 if faults or done < 500 else 0

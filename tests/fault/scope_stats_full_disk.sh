@@ -10,6 +10,7 @@ if ! unshare -rm true 2>/dev/null; then
 fi
 export SIMPLER
 exec unshare -rm bash -c '
+. "$SOURCE_DIR/tests/support/faults.sh"
 work=$(mktemp -d) && mount -t tmpfs -o size=64k tmpfs "$work" || exit 77
 trap "umount \"$work\"; rmdir \"$work\"" EXIT
 "$SIMPLER" run fashion_mnist --case small \
@@ -32,5 +33,6 @@ print(s["records"], "samples fit,", meta["dropped"], "did not")
 PY
 rc=$?
 grep -c "No space left" /dev/shm/err_$$ | grep -qx "[1-9]" || { echo "nothing was said"; rc=1; }
+[ $rc = 0 ] && fault_saw full-disk-samples exit=$status loss=counted
 rm -f /dev/shm/full_$$ /dev/shm/err_$$
 exit $rc'

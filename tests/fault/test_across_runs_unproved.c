@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cm.h"
+#include "faults.h"
 #include "kit.h"
 #include "scope_file.h"
 #include "simpler/log.h"
@@ -103,7 +104,8 @@ static void an_unproved_run_in_between(void **state)
     assert_false(is_there("hung"));
     /* The device is busy: nothing runs; scope stats are refused before that. */
     refusal[0] = '\0';
-    assert_int_equal(run("refused", scope_graph, NULL, true, false), SIMPLER_EBUSY);
+    int refused = run("refused", scope_graph, NULL, true, false);
+    assert_int_equal(refused, SIMPLER_EBUSY);
     assert_non_null(strstr(refusal, "it is not proved that run 2 has ended"));
     assert_int_equal(run("busy", scope_graph, NULL, false, false), SIMPLER_EBUSY);
     atomic_store(&stuck.let_go, 1);
@@ -118,7 +120,8 @@ static void an_unproved_run_in_between(void **state)
     }
     assert_int_equal(rc, 0);
     /* Proved late: collection goes on, what was lost stays said. */
-    assert_int_equal(run("after", scope_graph, NULL, true, true), 0);
+    int next = run("after", scope_graph, NULL, true, true);
+    assert_int_equal(next, 0);
     assert_int_equal(flush(), SIMPLER_EPARTIAL);
     assert_false(is_there("hung"));
     assert_false(is_there("refused"));
@@ -128,7 +131,11 @@ static void an_unproved_run_in_between(void **state)
     assert_int_equal(file.count, 4);
     assert_non_null(strstr(file.metadata, "\"collection_verdict\": \"published\""));
     scope_file_free(&file);
-    assert_int_equal(simpler_worker_close(kit.worker), SIMPLER_EPARTIAL);
+    int closed = simpler_worker_close(kit.worker);
+    assert_int_equal(closed, SIMPLER_EPARTIAL);
+    fault_saw("unproved-between-runs", "while_held=%s next=%s file=%s close=%s",
+              simpler_status_name(refused), simpler_status_name(next), fault_yes(is_there("hung")),
+              simpler_status_name(closed));
 }
 
 /* ---- what it was given ---- */
@@ -169,7 +176,10 @@ static void a_hung_run_keeps_its_arguments(void **state)
     atomic_store(&let_go, 1);
     assert_int_equal(simpler_worker_quiesce(kit.worker, 10000000000u), 0);
     assert_int_equal(atomic_load(&seen), 42);
-    assert_int_equal(simpler_worker_close(kit.worker), 0);
+    int closed = simpler_worker_close(kit.worker);
+    assert_int_equal(closed, 0);
+    fault_saw("hung-run-reads-late", "arguments=%s close=%s",
+              atomic_load(&seen) == 42 ? "kept" : "gone", simpler_status_name(closed));
 }
 
 static int make_base(void **state)

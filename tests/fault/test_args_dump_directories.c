@@ -16,7 +16,16 @@
 #include <cmocka.h>
 
 #include "dump_rig.h"
+#include "faults.h"
 #include "simpler/log.h"
+
+/* Of the last run, whose computation was right. */
+static void saw(const char *fault)
+{
+    fault_saw(fault, "run=%s dump=%s manifest=%s", simpler_status_name(dump_result.status),
+              simpler_status_name(dump_result.args_dump.status),
+              fault_yes(dump_result.args_dump.has_manifest));
+}
 
 static void a_directory_that_cannot_be_made(void **state)
 {
@@ -35,6 +44,7 @@ static void a_directory_that_cannot_be_made(void **state)
     assert_int_equal(dump_result.args_dump.status, SIMPLER_EIO);
     assert_int_equal(dump_result.args_dump.write_failed, 1200);
     assert_false(dump_result.args_dump.has_manifest);
+    saw("directory-not-made");
     kit_close(&kit);
 }
 
@@ -64,6 +74,7 @@ static void a_directory_that_vanishes(void **state)
     assert_int_equal(dump_result.args_dump.status, SIMPLER_EIO);
     assert_int_equal(dump_result.args_dump.write_failed, 800);
     assert_false(dump_exists("args_dump.json"));
+    saw("directory-vanishes");
     kit_close(&kit);
 }
 
@@ -88,6 +99,7 @@ static void a_directory_of_another_run(void **state)
     assert_int_equal(dump_result.args_dump.status, SIMPLER_EIO);
     assert_true(dump_exists("args_dump.json"));
     assert_false(dump_exists("args.bin"));
+    saw("directory-of-another");
     assert_int_equal(close(directory), 0);
     chain.cells[0] = 0;
     assert_int_equal(dump_run(&kit, dump_chain_graph, &chain, dump_prefix, 2), 0);

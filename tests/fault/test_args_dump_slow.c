@@ -20,11 +20,20 @@
 #include "collect/args_dump/args_dump_aicpu.h"
 #include "collect/args_dump/args_dump_collector.h"
 #include "dump_rig.h"
+#include "faults.h"
 #include "platform/transport.h"
 #include "report/dump_manifest.h"
 #include "simpler/log.h"
 
 #if defined(SIMPLER_DEBUG)
+/* Of the last run, whose dump was checked. */
+static void saw(const char *fault)
+{
+    fault_saw(fault, "run=%s dump=%s truncated=%d", simpler_status_name(dump_result.status),
+              simpler_status_name(dump_result.args_dump.status),
+              (int)dump_result.args_dump.truncated);
+}
+
 /* Waits at the arena are longer than the clocks that find a stuck run. */
 static void a_slow_disk_is_no_deadlock(void **state)
 {
@@ -45,6 +54,7 @@ static void a_slow_disk_is_no_deadlock(void **state)
         assert_int_equal(dump_result.args_dump.status, 0);
         dump_check_chain(&truncated);
         assert_int_equal(truncated, 0);
+        saw("slow-disk");
         kit_close(&kit);
     }
 }
@@ -115,6 +125,7 @@ static void a_disk_of_40_mb_a_second(void **state)
     }
     (void)close(bin);
     assert_int_equal(words[9], 10 * WIDE_TASKS);
+    saw("slow-disk");
 }
 
 /* ---- a full pool ---- */
@@ -221,6 +232,8 @@ static void fill_pool_and_arena(const struct simpler_dump_config *sizes, uint32_
         assert_int_equal(dump_result.args_dump.records, FAN_TIMES * (FAN * 4 + 2 * FAN + 2));
         full += dump_result.stats.ring[0].dep_pool_peak == FAN;
         check_fan(&fan);
+        if (dump_result.stats.ring[0].dep_pool_peak == FAN)
+            saw("slow-disk-full-pool");
     }
     simpler_testpoint_set(NULL, NULL);
     kit_close(&kit);
@@ -302,6 +315,7 @@ static void a_short_ready_queue(void **state)
         assert_int_equal(dump_result.args_dump.status, 0);
         dump_check_chain(&truncated);
         assert_int_equal(dump_result.args_dump.records, 1600);
+        saw("short-ready-queue");
         kit_close(&kit);
     }
 }
@@ -380,8 +394,9 @@ static void a_dead_host_costs_one_wait(void **state)
     static const struct {
         enum simpler_testpoint at;
         uint64_t least_ns;
-    } where[] = {{SIMPLER_TESTPOINT_COLLECTOR_BEFORE_COLLECT, 100000000},
-                 {SIMPLER_TESTPOINT_DUMP_BIN_WRITE, 300000000}};
+        const char *fault;
+    } where[] = {{SIMPLER_TESTPOINT_COLLECTOR_BEFORE_COLLECT, 100000000, "host-takes-nothing"},
+                 {SIMPLER_TESTPOINT_DUMP_BIN_WRITE, 300000000, "write-returns-late"}};
     enum simpler_lane_end end = SIMPLER_LANE_COMPLETE;
 
     (void)state;
@@ -390,7 +405,8 @@ static void a_dead_host_costs_one_wait(void **state)
         struct args_dump_outcome out;
         uint64_t took = dump_to_a_dead_host(where[i].at, &c);
         stands_no_more();
-        assert_int_equal(simpler_args_dump_collector_settle(c, &end, &out), SIMPLER_EPARTIAL);
+        int rc = simpler_args_dump_collector_settle(c, &end, &out);
+        assert_int_equal(rc, SIMPLER_EPARTIAL);
         simpler_testpoint_set(NULL, NULL);
         assert_in_range(took, where[i].least_ns, 5000000000);
         assert_true(out.counts_known && out.has_manifest);
@@ -398,6 +414,11 @@ static void a_dead_host_costs_one_wait(void **state)
         assert_int_equal(out.records + out.dropped_arena + out.dropped_no_free +
                              out.dropped_ready_full,
                          DEAD_RECORDS);
+        fault_saw(where[i].fault, "settle=%s manifest=%s not_counted=%d ms=%d",
+                  simpler_status_name(rc), fault_yes(out.has_manifest),
+                  DEAD_RECORDS - (int)(out.records + out.dropped_arena + out.dropped_no_free +
+                                       out.dropped_ready_full),
+                  (int)(took / 1000000));
         simpler_args_dump_collector_close(c);
     }
 }
@@ -412,9 +433,11 @@ static void a_write_that_never_returns_ends_the_run(void **state)
     (void)state;
     uint64_t took = dump_to_a_dead_host(SIMPLER_TESTPOINT_DUMP_BIN_WRITE, &c);
     uint64_t start = kit_now_ns();
-    assert_int_equal(simpler_args_dump_collector_settle(c, &end, &out), SIMPLER_EPARTIAL);
+    int rc = simpler_args_dump_collector_settle(c, &end, &out);
+    assert_int_equal(rc, SIMPLER_EPARTIAL);
+    uint64_t end_took = kit_now_ns() - start;
     assert_in_range(took, 300000000, 5000000000);
-    assert_in_range(kit_now_ns() - start, 2900000000, 20000000000);
+    assert_in_range(end_took, 2900000000, 20000000000);
     assert_true(simpler_args_dump_collector_is_lost(c));
     assert_false(out.counts_known || out.has_manifest);
     assert_false(dump_exists("args_dump.json"));
@@ -425,6 +448,8 @@ static void a_write_that_never_returns_ends_the_run(void **state)
     kit_sleep_ns(20000000);
     simpler_testpoint_set(NULL, NULL);
     assert_false(dump_exists("args_dump.json"));
+    fault_saw("write-never-returns", "settle=%s manifest=%s ms=%d", simpler_status_name(rc),
+              fault_yes(dump_exists("args_dump.json")), (int)(end_took / 1000000));
 }
 
 int main(void)

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "dump_rig.h"
+#include "faults.h"
 #include "report/dump_manifest.h"
 #include "simpler/log.h"
 
@@ -204,6 +205,9 @@ static void metadata_that_does_not_fit(void **state)
         assert_int_equal(log.lines, 1);
         assert_non_null(strstr(log.text, "task 0x0000000000000007 "));
         assert_non_null(strstr(log.text, "argument 0 is missing or does not fit"));
+        fault_saw("dump-metadata", "run=%s dump=%s warnings=%d",
+                  simpler_status_name(dump_result.status),
+                  simpler_status_name(dump_result.args_dump.status), log.lines);
     }
     kit_close(&kit);
 }
@@ -253,6 +257,9 @@ static void a_kernel_that_writes_its_arguments(void **state)
         assert_int_equal(dump_result.args_dump.records, 12 * 4);
         dump_check_chain(&truncated);
         assert_int_equal(truncated, 0);
+        fault_saw("kernel-spoils-arguments", "run=%s dump=%s",
+                  simpler_status_name(dump_result.status),
+                  simpler_status_name(dump_result.args_dump.status));
     }
     kit_close(&kit);
 }

@@ -17,9 +17,18 @@
 #include "base/testpoint.h"
 #include "dump_rig.h"
 #include "failing_alloc.h"
+#include "faults.h"
 #include "simpler/log.h"
 
 #if defined(SIMPLER_DEBUG)
+/* Of the last run, whose computation was right. */
+static void saw(const char *fault)
+{
+    fault_saw(fault, "run=%s dump=%s manifest=%s", simpler_status_name(dump_result.status),
+              simpler_status_name(dump_result.args_dump.status),
+              fault_yes(dump_exists("args_dump.json")));
+}
+
 static void payload_writes_fail(void **state)
 {
     struct kit kit;
@@ -46,6 +55,7 @@ static void payload_writes_fail(void **state)
         dump_check_chain(&truncated);
         assert_true(truncated != 0 && truncated == dump_result.args_dump.truncated);
         assert_true(nth != 0 || truncated == 80);
+        saw("dump-payload-write");
     }
     kit_close(&kit);
 }
@@ -70,6 +80,7 @@ static void manifest_writes_fail(void **state)
     /* The manifest of the run before would be taken for this one's. */
     assert_false(dump_exists("args_dump.json") || dump_exists("args_dump.json.partial") ||
                  dump_exists(".spool"));
+    saw("dump-manifest-write");
     kit_close(&kit);
 }
 
@@ -89,16 +100,22 @@ static void spool_writes_fail(void **state)
     assert_int_equal(dump_result.args_dump.records + dump_result.args_dump.write_failed, 40000);
     assert_true(!dump_exists(".spool") && !dump_exists("args_dump.json.partial"));
     assert_int_equal(dump_exists("args_dump.json"), dump_result.args_dump.has_manifest);
+    saw("dump-spool-write");
     kit_close(&kit);
 }
 
 /* Whatever allocation, mapping or thread cannot be had: the run goes on, or says why not. */
 static void every_step_fails(void **state)
 {
+    struct dump_chain earlier = {.tasks = 2};
     uint64_t nth = 0;
     bool fired = true;
+    struct kit other;
 
     (void)state;
+    dump_open_small(&other);
+    assert_int_equal(dump_run(&other, dump_chain_graph, &earlier, dump_prefix, 2), 0);
+    kit_close(&other);
     for (; fired; nth++) {
         struct dump_chain chain = {.tasks = 20};
         struct kit kit;
@@ -110,9 +127,17 @@ static void every_step_fails(void **state)
         assert_int_equal(chain.cells[0], rc == 0 ? 20 : chain.cells[0]);
         assert_true(rc == 0 || rc == SIMPLER_ENOMEM || rc == SIMPLER_ETHREAD);
         assert_true(dump_result.args_dump.status == 0 || fired);
+        int dump = dump_result.args_dump.status;
+        /* A run without a dump does not keep that of the run before. */
+        bool is_stale =
+            rc == 0 && !dump_result.args_dump.has_manifest && dump_exists("args_dump.json");
+        assert_false(is_stale);
         chain = (struct dump_chain){.tasks = 20};
         assert_int_equal(dump_run(&kit, dump_chain_graph, &chain, dump_prefix, 2), 0);
         assert_int_equal(dump_result.args_dump.status, 0);
+        fault_saw_times("dump-step", fired, "run=%s dump=%s stale=%s next=%s",
+                        simpler_status_name(rc), simpler_status_name(dump), fault_yes(is_stale),
+                        simpler_status_name(dump_result.args_dump.status));
         kit_close(&kit);
     }
     assert_true(nth > 30);

@@ -15,6 +15,7 @@
 #include "cm.h"
 #include "collect/scope_stats/scope_stats_aicpu.h"
 #include "collect/scope_stats/scope_stats_collector.h"
+#include "faults.h"
 #include "kit.h"
 
 #if defined(SIMPLER_DEBUG)
@@ -93,7 +94,7 @@ static bool exists(const char *place, const char *name)
     return access(path, F_OK) == 0;
 }
 
-static void run_with_a_stop(enum simpler_testpoint at, const char *place)
+static void run_with_a_stop(enum simpler_testpoint at, const char *place, const char *fault)
 {
     static struct simpler_run_result result;
     struct simpler_call_config config = config_at(place);
@@ -121,6 +122,7 @@ static void run_with_a_stop(enum simpler_testpoint at, const char *place)
     assert_int_equal(result.args_dump.counts_known, 0);
     assert_int_equal(result.args_dump.has_manifest, 0);
     assert_false(exists(place, "args_dump/args_dump.json"));
+    int scope = result.scope_stats.status, dump = result.args_dump.status;
 
     /* Others collect the next run while the first ones still stand there. */
     config = config_at("next");
@@ -136,14 +138,19 @@ static void run_with_a_stop(enum simpler_testpoint at, const char *place)
     /* What they had is nobody's file. */
     atomic_store_explicit(&let_go, 1, memory_order_release);
     kit_sleep_ns(20000000);
-    assert_false(exists(place, "scope_stats/scope_stats.jsonl"));
+    bool has_files =
+        exists(place, "scope_stats/scope_stats.jsonl") || exists(place, "args_dump/args_dump.json");
+    assert_false(has_files);
+    fault_saw(fault, "run=%s scope=%s dump=%s files=%s next=%s", simpler_status_name(rc),
+              simpler_status_name(scope), simpler_status_name(dump), fault_yes(has_files),
+              simpler_status_name(result.scope_stats.status));
 }
 
 static void a_collector_that_stops(void **state)
 {
     (void)state;
     kit_open(&kit);
-    run_with_a_stop(SIMPLER_TESTPOINT_COLLECTOR_BEFORE_COLLECT, "collector");
+    run_with_a_stop(SIMPLER_TESTPOINT_COLLECTOR_BEFORE_COLLECT, "collector", "collector-stops");
     kit_close(&kit);
 }
 
@@ -151,7 +158,7 @@ static void a_drain_that_stops(void **state)
 {
     (void)state;
     kit_open(&kit);
-    run_with_a_stop(SIMPLER_TESTPOINT_DRAIN_BEFORE_RELEASE, "drain");
+    run_with_a_stop(SIMPLER_TESTPOINT_DRAIN_BEFORE_RELEASE, "drain", "drain-stops");
     kit_close(&kit);
 }
 
@@ -202,6 +209,9 @@ static void the_end_waits_for_a_sign_of_life(void **state)
         assert_false(outcome.has_file);
         assert_false(outcome.counts_known);
         assert_int_equal(outcome.dropped_no_free + outcome.dropped_ready_full, e < 2 ? 4 : 0);
+        fault_saw("end-without-life", "settle=%s file=%s counts=%s ms=%d", simpler_status_name(rc),
+                  fault_yes(outcome.has_file), outcome.counts_known ? "known" : "unknown",
+                  (int)took_ms);
         simpler_scope_stats_collector_close(collector); /* waits for nobody */
         atomic_store_explicit(&let_go, 1, memory_order_release);
         kit_sleep_ns(20000000);

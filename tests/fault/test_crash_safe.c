@@ -17,6 +17,7 @@
 #include "cm.h"
 #include "crash_rig.h"
 #include "failing_alloc.h"
+#include "faults.h"
 #include "kit.h"
 #include "report/dump_manifest.h"
 #include "report/scope_model.h"
@@ -123,6 +124,8 @@ static void random_kills(void **state)
         "the region, %d renamed, %d complete; %d recoveries killed\n",
         t.kills, t.before_run, t.recovered, t.from_region, t.arenas, t.renamed, t.complete,
         t.in_recovery);
+    fault_saw_times("killed-anywhere", (uint64_t)t.kills, "records=all");
+    fault_saw_times("killed-in-recovery", (uint64_t)t.in_recovery, "records=all");
     if (kills >= 100)
         assert_true(t.from_region >= kills / 5 && t.arenas >= 1 && t.in_recovery >= kills / 20);
 }
@@ -153,6 +156,9 @@ static void living_process_is_left_alone(void **state)
         assert_int_equal(result.pid, rig.child);
         assert_non_null(strstr(result.message, "still runs"));
         assert_true(has(prefix, ".live"));
+        fault_saw("recover-while-alive", "recover=%s live=%s",
+                  simpler_status_name(simpler_recover(prefix, &result)),
+                  fault_yes(has(prefix, ".live")));
     }
     assert_true(crash_rig_kill(&rig));
     crash_rig_close(&rig);
@@ -176,6 +182,8 @@ static void anonymous_run(void **state)
     assert_int_equal(result.has_region, 0);
     assert_int_equal(result.scope_stats.from_region, 0);
     assert_false(has(prefix, "scope_stats/scope_stats.jsonl.partial"));
+    fault_saw("killed-without-region", "recover=%s region=%s",
+              simpler_status_name(simpler_recover(prefix, &result)), fault_yes(result.has_region));
     crash_rig_close(&rig);
 }
 
@@ -240,6 +248,7 @@ static void torn_end_without_region(void **state)
     assert_int_equal(simpler_recover(prefix, &result), 0);
     assert_int_equal(result.has_region, 0);
     assert_non_null(strstr(result.message, "the region is not there"));
+    fault_saw("region-is-gone", "region=%s named=yes", fault_yes(result.has_region));
     if (result.scope_stats.state == SIMPLER_RECOVER_RECOVERED)
         assert_int_equal(count_lines(prefix), result.scope_stats.records + 1);
     crash_rig_close(&rig);
@@ -263,8 +272,10 @@ static void torn_ends(void **state)
     if (has(prefix, "args_dump/.spool"))
         append(prefix, "args_dump/.spool", "a record of 128 bytes");
     append(prefix, ".live.new", "simpler-l");
-    assert_int_equal(simpler_recover(prefix, &result), 0);
+    int rc = simpler_recover(prefix, &result);
+    assert_int_equal(rc, 0);
     assert_int_equal(crash_rig_check(&rig, run, false), 0);
+    fault_saw("torn-leftovers", "recover=%s records=all", simpler_status_name(rc));
     crash_rig_close(&rig);
 }
 
@@ -337,6 +348,8 @@ static void each_step_may_fail(void **state)
             break;
         anonymous += whole && !out.crash_safe;
         less += !whole;
+        fault_saw("crash-safe-step", "run=%s left_behind=%s", simpler_status_name(out.status),
+                  fault_yes(has(rig.directory, ".live") || has_own_region()));
     }
     assert_true(out.crash_safe);
     print_message("%d steps: %d times anonymous, %d times less\n", steps, anonymous, less);
@@ -420,6 +433,7 @@ static void damage_once(struct kit_random *random, int *done)
     if (rc == 0)
         assert_int_equal(simpler_recover(prefix, &result), 0);
     read_back(prefix);
+    fault_saw("damaged-leftovers", "recover=%s readers=right", rc == 0 ? "done" : "refused");
     if (region[0] != '\0')
         (void)unlink(region);
     crash_rig_close(&rig);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "dump_rig.h"
+#include "faults.h"
 #include "kit.h"
 #include "kit_transport.h"
 #include "simpler/log.h"
@@ -56,6 +57,8 @@ static bool one_failure(uint64_t nth, uint64_t times, uint32_t *incomplete)
     transport_rough_fail(nth, times);
     assert_int_equal(dump_a_chain(&kit), 0);
     bool met = transport_rough_failed();
+    int rc = dump_result.status;
+    const char *dump = is_whole() ? "whole" : "said";
     if (!is_whole()) {
         assert_true(met);
         assert_int_not_equal(dump_result.args_dump.status, 0);
@@ -67,6 +70,8 @@ static bool one_failure(uint64_t nth, uint64_t times, uint32_t *incomplete)
         fail_msg("status %d, %d records, %d refused, %d bytes", dump_result.args_dump.status,
                  (int)dump_result.args_dump.records, (int)dump_result.args_dump.refused_epoch,
                  (int)dump_result.args_dump.payload_bytes);
+    fault_saw_times("dump-transport-fails", met, "run=%s dump=%s next=%s", simpler_status_name(rc),
+                    dump, simpler_status_name(dump_result.args_dump.status));
     kit_close(&kit);
     return met;
 }

@@ -84,6 +84,7 @@ static void a_stuck_kernel_leaves_whole_files(void **state)
         /* There the file is metadata alone, written before the run. */
         assert_non_null(
             strstr(scope, hang_on_hbg() ? "\"dropped\": 0" : "{\"fatal\": true, \"dropped\": 0"));
+        hang_saw("hang-with-diagnostics");
         atomic_store(&s.let_go, 1);
         assert_int_equal(simpler_worker_quiesce(hang_kit.worker, 10000000000u), 0);
         /* What came back late wrote nothing into the next run's files. */
@@ -176,6 +177,7 @@ static void an_orchestration_that_never_returns_is_unproved(void **state)
         } else {
             assert_null(scope);
         }
+        hang_saw("orchestration-hangs-unproved");
         atomic_store(&n.let_go, 1);
         assert_int_equal(simpler_worker_quiesce(hang_kit.worker, 10000000000u), 0);
     }
@@ -222,6 +224,7 @@ static void a_stuck_kernel_on_a_full_disk(void **state)
     assert_true(hang_result.scope_stats.status != 0);
     assert_true(hang_result.args_dump.status != 0);
     assert_true(hang_result.args_dump.truncated > 0 || hang_result.args_dump.write_failed > 0);
+    hang_saw("hang-on-full-disk");
     atomic_store(&s.let_go, 1);
     assert_int_equal(simpler_worker_quiesce(hang_kit.worker, 10000000000u), 0);
     hang_next_runs_are_right();

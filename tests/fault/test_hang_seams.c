@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/testpoint.h"
+#include "faults.h"
 #include "hang_rig.h"
 
 #if defined(SIMPLER_DEBUG)
@@ -79,6 +80,7 @@ static void a_lost_edge_is_named(void **state)
     (void)state;
     run_with_seam(SIMPLER_TESTPOINT_DROP_EDGE);
     hang_must_say("is in no queue and waits for no unfinished task");
+    hang_saw("lost-edge");
     hang_next_runs_are_right();
 }
 
@@ -93,6 +95,7 @@ static void a_cycle_is_named(void **state)
     hang_must_say("; which waits for task 0x");
     hang_must_say("; which waits for the first");
     assert_true(hang_was_logged("[SHUTDOWN_SNAPSHOT", "sub_class=S4:dependency-deadlock"));
+    hang_saw("dependency-cycle");
     hang_next_runs_are_right();
 }
 
@@ -136,6 +139,7 @@ static void one_of_three_schedulers_is_held(void **state)
     assert_int_equal(hang_result.args_dump.counts_known, 0);
     check_samples();
     assert_int_equal(simpler_worker_quiesce(hang_kit.worker, 1000000), SIMPLER_ETIMEDOUT);
+    hang_saw("held-scheduler");
     atomic_store(&hang_hold, 1);
     assert_int_equal(simpler_worker_quiesce(hang_kit.worker, 10000000000u), 0);
     simpler_testpoint_set(NULL, NULL);
@@ -238,6 +242,8 @@ static void a_kernel_returns_at_the_timeout(void **state)
     /* After a run that ended by itself the device's two threads stay. */
     assert_in_range(entries_of("/proc/self/task"), threads - 2, threads + 2);
     assert_int_equal(entries_of("/proc/self/fd"), descriptors);
+    fault_saw_times("kernel-returns-at-timeout", (uint64_t)ended[1], "descriptors_left=%d",
+                    entries_of("/proc/self/fd") - descriptors);
     /* All of it happened: ends by itself, ends by the monitor, revoked, and asked in vain. */
     assert_true(ended[0] > 0);
     assert_true(ended[1] > 0);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "faults.h"
 #include "hang_rig.h"
 
 /* ---- a kernel that spins ---- */
@@ -24,7 +25,7 @@ static void spin_and_wait(struct simpler_orch *orch, void *user)
     }
 }
 
-static void run_spinner(uint32_t threads, uint32_t exec)
+static void run_spinner(uint32_t threads, uint32_t exec, const char *fault)
 {
     static struct hang_spinner s;
     struct simpler_call_config config = kit_config(threads);
@@ -71,17 +72,22 @@ static void run_spinner(uint32_t threads, uint32_t exec)
     assert_int_equal(hang_run(spin_and_wait, &s, &config), SIMPLER_EBUSY);
     hang_must_say("kernel kit_aiv");
     assert_int_equal(atomic_load(&s.inside), 1);
+    const char *device = fault_device(hang_kit.worker);
+    int next = hang_result.status;
     atomic_store(&s.let_go, 1);
     assert_int_equal(simpler_worker_quiesce(hang_kit.worker, 10000000000u), 0);
     assert_int_equal(simpler_worker_quiesce(hang_kit.worker, 0), 0);
+    const char *afterwards = fault_device(hang_kit.worker);
     hang_next_runs_are_right();
+    fault_saw(fault, "status=%s device=%s run=%s afterwards=%s next=right ms=%d",
+              simpler_status_name(rc), device, simpler_status_name(next), afterwards, (int)took_ms);
 }
 
 static void a_kernel_that_spins_on_a_scheduler(void **state)
 {
     (void)state;
-    run_spinner(2, SIMPLER_EXEC_INLINE);
-    run_spinner(4, SIMPLER_EXEC_INLINE);
+    run_spinner(2, SIMPLER_EXEC_INLINE, "spin-on-scheduler");
+    run_spinner(4, SIMPLER_EXEC_INLINE, "spin-on-scheduler");
 }
 
 static void a_kernel_that_spins_on_the_orchestrator(void **state)
@@ -90,14 +96,14 @@ static void a_kernel_that_spins_on_the_orchestrator(void **state)
     /* Alone, the orchestrator runs every kernel; a chip has a scheduler as well. */
     if (kit_threads(1) != 1)
         skip();
-    run_spinner(1, SIMPLER_EXEC_INLINE);
+    run_spinner(1, SIMPLER_EXEC_INLINE, "spin-on-only-thread");
 }
 
 static void a_kernel_that_spins_on_a_core_thread(void **state)
 {
     (void)state;
-    run_spinner(2, SIMPLER_EXEC_THREADS);
-    run_spinner(3, SIMPLER_EXEC_THREADS);
+    run_spinner(2, SIMPLER_EXEC_THREADS, "spin-on-core-thread");
+    run_spinner(3, SIMPLER_EXEC_THREADS, "spin-on-core-thread");
 }
 
 /* A run on a busy device looks whether the kernel has come back meanwhile. */
@@ -116,6 +122,7 @@ static void a_kernel_that_comes_back_frees_the_device(void **state)
         rc = hang_run(spin_and_wait, &s, &config);
     }
     assert_int_equal(rc, 0);
+    fault_saw("kernel-comes-back", "next=%s", simpler_status_name(rc));
 }
 
 /* ---- an orchestration that never returns ---- */
@@ -148,11 +155,14 @@ static void an_orchestration_that_never_returns(void **state)
         hang_must_say("has not come back from the orchestration's own code");
         assert_true(hang_was_logged("[SHUTDOWN_SNAPSHOT", "sub_class=S5:orchestrator-starvation"));
         assert_int_equal(simpler_worker_quiesce(hang_kit.worker, 0), SIMPLER_ETIMEDOUT);
+        const char *device = fault_device(hang_kit.worker);
         atomic_store(&n.let_go, 1);
         assert_int_equal(simpler_worker_quiesce(hang_kit.worker, 10000000000u), 0);
         /* What came back was told that its run is over. */
         assert_int_equal(n.answer, -SIMPLER_CODE_SCHEDULER_TIMEOUT);
         hang_next_runs_are_right();
+        fault_saw("orchestration-hangs", "status=%s device=%s later_calls=%s next=right",
+                  simpler_status_name(rc), device, simpler_status_name(n.answer));
     }
 }
 
@@ -171,6 +181,8 @@ static void a_deadline_ends_an_orchestration_that_never_calls(void **state)
     atomic_store(&n.let_go, 1);
     assert_int_equal(simpler_worker_quiesce(hang_kit.worker, 10000000000u), 0);
     assert_int_equal(n.answer, SIMPLER_ETIMEDOUT);
+    fault_saw("orchestration-past-deadline", "status=%s later_calls=%s", simpler_status_name(rc),
+              simpler_status_name(n.answer));
 }
 
 /* ---- slow is no hang ---- */
@@ -202,6 +214,7 @@ static void slow_kernels_are_no_hang(void **state)
     if (rc != 0)
         fail_msg("%s", hang_result.message);
     assert_int_equal(hang_result.message[0], '\0');
+    fault_saw("slow-kernels", "status=%s", simpler_status_name(rc));
 }
 
 static int block_kernel(const int64_t *args, uint32_t tensors, void *user)
@@ -249,6 +262,7 @@ static void slow_blocks_are_no_hang(void **state)
     assert_int_equal(hang_run(slow_blocks, NULL, &config), 0);
     assert_true(hang_result.stats.wall_ns > HANG_BUDGET_MS * 1000000u);
     assert_int_equal(hang_result.stats.blocks_run, 16);
+    fault_saw("slow-kernels", "status=%s", simpler_status_name(hang_result.status));
 }
 
 /* A cancel gives the kernels inside a budget of their own, however long they have run. */
@@ -265,6 +279,8 @@ static void a_deadline_waits_for_the_kernel_inside(void **state)
     /* It did not hang: it was done 400 ms after the deadline, and the device is free. */
     assert_null(strstr(hang_result.message, "hung"));
     assert_int_equal(simpler_worker_quiesce(hang_kit.worker, 0), 0);
+    fault_saw("deadline-in-kernel", "status=%s device=%s", simpler_status_name(hang_result.status),
+              fault_device(hang_kit.worker));
 }
 
 int main(void)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cm.h"
+#include "faults.h"
 #include "kit.h"
 
 #define BUDGET "300"
@@ -76,6 +77,15 @@ static void next_run_is_right(void)
     assert_int_equal(count, 14);
 }
 
+/* Of the run that hung; and that the worker goes on. */
+static void saw(const char *fault)
+{
+    int rc = result.status;
+    next_run_is_right();
+    fault_saw(fault, "status=%s next=%s", simpler_status_name(rc),
+              simpler_status_name(result.status));
+}
+
 static void hangs(uint32_t exec)
 {
     struct simpler_call_config config = kit_config(2);
@@ -114,7 +124,7 @@ static void a_barrier_that_one_stays_away_from(void **state)
         atomic_store(&answers, 0);
         hangs(exec);
         atomic_store(&let_go, 1);
-        next_run_is_right();
+        saw("cohort-member-stays-away");
         assert_int_equal(answers, 3);
     }
 }
@@ -139,7 +149,7 @@ static void lanes_that_wait_for_each_other(void **state)
         job.fn = wait_for_each_other;
         atomic_store(&answers, 0);
         hangs(exec);
-        next_run_is_right();
+        saw("lanes-wait-for-each-other");
         assert_int_equal(answers, 3);
     }
 }
@@ -167,7 +177,7 @@ static void a_counter_that_nobody_raises(void **state)
             hangs(exec);
             if (strstr(result.message, "waits for a counter that is 0 to be at least 1") == NULL)
                 fail_msg("no word of the conditions in: %s", result.message);
-            next_run_is_right();
+            saw("counter-not-raised");
         }
     }
 }

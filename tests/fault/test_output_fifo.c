@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cm.h"
+#include "faults.h"
 #include "scope_file.h"
 #include "kit.h"
 
@@ -64,6 +65,13 @@ static void run_with(const char *directory, const char *name, bool fifo)
     kit_close(&kit);
 }
 
+static void saw(const char *of_fifo, const char *of_directory, bool fifo)
+{
+    fault_saw(fifo ? of_fifo : of_directory, "run=%s scope=%s dump=%s",
+              simpler_status_name(result.status), simpler_status_name(result.scope_stats.status),
+              simpler_status_name(result.args_dump.status));
+}
+
 static void in_place_of_the_samples(void **state)
 {
     for (int fifo = 0; fifo < 2; fifo++) {
@@ -72,6 +80,7 @@ static void in_place_of_the_samples(void **state)
         assert_int_equal(result.scope_stats.has_file, 0);
         assert_int_equal(result.args_dump.status, 0);
         assert_int_equal(result.args_dump.records, 4);
+        saw("fifo-for-samples", "directory-for-samples", fifo != 0);
         (void)end(state);
         (void)begin(state);
     }
@@ -86,6 +95,7 @@ static void in_place_of_the_manifest(void **state)
         assert_int_equal(result.args_dump.has_manifest, fifo);
         assert_int_equal(result.scope_stats.status, 0);
         assert_int_equal(result.scope_stats.records, 2);
+        saw("fifo-for-manifest", "directory-for-manifest", fifo != 0);
         (void)end(state);
         (void)begin(state);
     }
@@ -99,6 +109,7 @@ static void in_place_of_the_payload(void **state)
         assert_int_equal(result.args_dump.status, fifo ? 0 : SIMPLER_EPARTIAL);
         assert_int_equal(result.args_dump.payload_bytes, fifo ? 128 : 0);
         assert_int_equal(result.scope_stats.status, 0);
+        saw("fifo-for-payload", "directory-for-payload", fifo != 0);
         (void)end(state);
         (void)begin(state);
     }

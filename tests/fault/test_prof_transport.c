@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "faults.h"
 #include "prof_rig.h"
 #include "simpler/log.h"
 #include "simpler/status.h"
@@ -81,6 +82,8 @@ static bool one_run(uint64_t nth, uint64_t times, uint32_t *failures)
     for (uint32_t i = 0; i < LANES * RIG_KINDS; i++)
         is_in_order(&rig.streams[i]);
     a_good_run(&rig, 2);
+    fault_saw_times("session-transport-fails", met, "settle=%s next=whole",
+                    simpler_status_name(rc));
     rig_close(&rig);
     return met;
 }

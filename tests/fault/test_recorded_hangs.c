@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cm.h"
+#include "faults.h"
 #include "kit.h"
 
 static struct kit kit;
@@ -100,10 +101,14 @@ static void a_hang_in_a_recorded_graph_is_named(void **state)
         must_say("test_recorded_hangs.c:");
         must_say("in a scope of depth 2 that has ended; it runs on device thread ");
         must_say("is still inside kernel kit_aiv (func_id 193) of task 0x0000000000000002\n");
+        int rc = result.status;
+        const char *device = fault_device(kit.worker);
         free_device();
         /* What was recorded is whole: nothing hangs any more. */
         assert_int_equal(kit_run(&kit, call_between, NULL, &config, &result), 0);
         assert_int_equal(result.stats.tasks_run, 8);
+        fault_saw("hang-in-recorded-graph@host_build_graph", "status=%s device=%s next=%s",
+                  simpler_status_name(rc), device, simpler_status_name(result.status));
     }
 }
 
@@ -135,6 +140,8 @@ static void a_hang_in_one_block_is_named(void **state)
         must_say("2 of 2 tasks are not done: 1 running, 0 ready, 1 waiting");
         must_say("the oldest unfinished: task 0x0000000000000000, kernel kit_aiv (func_id 193)");
         must_say("is still inside kernel kit_aiv (func_id 193) of task 0x0000000000000000\n");
+        fault_saw("hang-in-one-block@host_build_graph", "status=%s device=%s",
+                  simpler_status_name(result.status), fault_device(kit.worker));
         free_device();
     }
 }
@@ -165,6 +172,8 @@ static void a_deadline_ends_kernels_that_hang(void **state)
     assert_int_equal(kit_run(&kit, hang_beside_others, NULL, &config, &result), SIMPLER_ETIMEDOUT);
     must_say("then the run hung: ");
     must_say("4 of 4 tasks are not done: 1 running, 3 ready, 0 waiting");
+    fault_saw("hang-at-deadline@host_build_graph", "status=%s device=%s",
+              simpler_status_name(result.status), fault_device(kit.worker));
     assert_int_equal(kit_run(&kit, hang_beside_others, NULL, &config, &result), SIMPLER_EBUSY);
     must_say("device thread 0 is still inside kernel kit_aiv");
     free_device();

@@ -9,6 +9,7 @@
 #include "base/testpoint.h"
 #include "cm.h"
 #include "failing_alloc.h"
+#include "faults.h"
 #include "kit.h"
 #include "scope_file.h"
 #include "simpler/log.h"
@@ -72,7 +73,14 @@ static void a_run_goes_on_without_its_collector(void **state)
             assert_int_not_equal(result.scope_stats.status, 0);
             assert_int_equal(result.scope_stats.has_file, 0);
         }
+        int rc = result.status, scope = result.scope_stats.status;
+        bool has_file = scope_file_exists(prefix);
+        /* Nor is there that of the run before. */
+        assert_int_equal(has_file, !fired);
         is_whole(&kit);
+        fault_saw_times("scope-stats-step", fired, "run=%s scope=%s file=%s next=%s",
+                        simpler_status_name(rc), simpler_status_name(scope), fault_yes(has_file),
+                        simpler_status_name(result.scope_stats.status));
         kit_close(&kit);
         if (!fired)
             break;
@@ -114,6 +122,10 @@ static void a_run_goes_on_when_its_disk_fails(void **state)
         assert_int_equal(scope_file_exists(prefix), whole);
         if (!whole)
             assert_int_equal(result.scope_stats.status, SIMPLER_EIO);
+        fault_saw_times("scope-stats-write", !whole, "run=%s scope=%s file=%s",
+                        simpler_status_name(result.status),
+                        simpler_status_name(result.scope_stats.status),
+                        fault_yes(scope_file_exists(prefix)));
         assert_true(writes < 100);
     }
     is_whole(&kit);

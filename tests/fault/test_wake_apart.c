@@ -9,6 +9,7 @@
 
 #include "base/testpoint.h"
 #include "cm.h"
+#include "faults.h"
 #include "kit.h"
 #include "platform/platform.h"
 
@@ -57,6 +58,8 @@ static void threads_are_stopped_under_a_waker(void **state)
     }
     simpler_testpoint_set(NULL, NULL);
     assert_true(atomic_load(&hits) > 0);
+    fault_saw_times("waker-is-late", (uint64_t)atomic_load(&hits), "run=%s",
+                    simpler_status_name(result.status));
 }
 
 KIT_FIXTURE(kit)

@@ -14,6 +14,7 @@
 
 #include "base/testpoint.h"
 #include "cm.h"
+#include "faults.h"
 #include "kit.h"
 #include "scope_file.h"
 #include "simpler/log.h"
@@ -214,6 +215,17 @@ static void check_dump(const char *run_name, const struct chain *chain, uint32_t
 
 /* ---- the writer, held ---- */
 
+/* The run behind the failure, whether the failed one has a file, and the close that says so. */
+static void saw_and_close(const char *fault, int next, int status, bool has_file)
+{
+    int closed = simpler_worker_close(kit.worker);
+
+    kit.worker = NULL;
+    assert_int_equal(closed, status);
+    fault_saw(fault, "next=%s file=%s close=%s", simpler_status_name(next), fault_yes(has_file),
+              simpler_status_name(closed));
+}
+
 #if defined(SIMPLER_DEBUG)
 static struct {
     _Atomic bool hold;
@@ -364,8 +376,11 @@ static void a_destination_in_flight_is_refused(void **state)
 
     assert_int_equal(run("flight", &first), 0);
     wait_for_writer();
-    assert_int_equal(run("flight", &second), SIMPLER_EEXIST);
+    int in_flight = run("flight", &second);
+    assert_int_equal(in_flight, SIMPLER_EEXIST);
     assert_int_equal(atomic_load(&second.tasks), 0);
+    fault_saw("across-taken-name", "run=%s tasks=%d", simpler_status_name(in_flight),
+              atomic_load(&second.tasks));
     atomic_store(&writer.hold, false);
     assert_int_equal(flush(), 0); /* a refusal is no failure of a collection */
     check_file("flight", &first, 0);
@@ -393,11 +408,11 @@ static void a_destination_that_comes_late_stays(void **state)
     assert_non_null(fgets(text, sizeof(text), other));
     (void)fclose(other);
     assert_string_equal(text, "theirs\n");
-    assert_int_equal(run("late_2", &second), 0);
+    int rc = run("late_2", &second);
+    assert_int_equal(rc, 0);
     assert_int_equal(flush(), SIMPLER_EEXIST);
     check_file("late_2", &second, 0);
-    assert_int_equal(simpler_worker_close(kit.worker), SIMPLER_EEXIST);
-    kit.worker = NULL;
+    saw_and_close("across-late-name", rc, SIMPLER_EEXIST, true);
 }
 
 /* The disk takes no sample, then it takes the metadata: the file says what is missing. */
@@ -421,9 +436,11 @@ static void a_full_disk_is_said(void **state)
                            "\"host_received_records\": 10, \"host_retained_records\": 0}"));
     scope_file_free(&file);
     fail_writes(0, 0);
-    assert_int_equal(run("full_2", &second), 0);
+    int rc = run("full_2", &second);
+    assert_int_equal(rc, 0);
     assert_int_equal(flush(), SIMPLER_EPARTIAL); /* the first failure stays */
     check_file("full_2", &second, 0);
+    saw_and_close("across-full-disk", rc, SIMPLER_EPARTIAL, is_there("full_1"));
 }
 
 /* Nor does it take the metadata: there is no file. */
@@ -438,11 +455,11 @@ static void a_dead_disk_is_said(void **state)
     assert_int_equal(flush(), SIMPLER_EIO);
     assert_false(is_there("dead_1"));
     fail_writes(0, 0);
-    assert_int_equal(run("dead_2", &second), 0);
+    int rc = run("dead_2", &second);
+    assert_int_equal(rc, 0);
     assert_int_equal(flush(), SIMPLER_EIO);
     check_file("dead_2", &second, 0);
-    assert_int_equal(simpler_worker_close(kit.worker), SIMPLER_EIO);
-    kit.worker = NULL;
+    saw_and_close("across-dead-disk", rc, SIMPLER_EIO, is_there("dead_1"));
 }
 
 /* The manifest of run N is written while run N+1 has the device; the same barrier. */
@@ -491,7 +508,9 @@ static void a_manifest_that_comes_late_stays(void **state)
     assert_string_equal(text, "theirs\n");
     free(text);
     assert_null(read_all("dump_late", "args.bin", &bytes));
-    assert_int_equal(flush(), SIMPLER_EEXIST);
+    int flushed = flush();
+    assert_int_equal(flushed, SIMPLER_EEXIST);
+    fault_saw("across-late-manifest", "flush=%s", simpler_status_name(flushed));
 }
 
 /* More runs than the writer has places: the next one waits for it and nothing is lost. */
@@ -508,7 +527,8 @@ static void a_full_house_waits(void **state)
     }
     assert_int_equal(pthread_create(&thread, NULL, release_soon, NULL), 0);
     uint64_t start = kit_now_ns();
-    assert_int_equal(run("house_256", &job), 0);
+    int rc = run("house_256", &job);
+    assert_int_equal(rc, 0);
     assert_true(kit_now_ns() - start > 10000000);
     (void)pthread_join(thread, NULL);
     assert_int_equal(flush(), 0);
@@ -516,6 +536,7 @@ static void a_full_house_waits(void **state)
         (void)snprintf(run_name, sizeof(run_name), "house_%d", i);
         check_file(run_name, &job, 0);
     }
+    fault_saw("across-full-house", "run=%s files=whole", simpler_status_name(rc));
 }
 #endif
 
@@ -657,15 +678,16 @@ static void a_fatal_stays(void **state)
     assert_int_equal(kit_run(&kit, fail_graph, NULL, &config, &result),
                      -SIMPLER_CODE_EXPLICIT_ORCH_FATAL);
     assert_int_equal(result.scope_stats.status, SIMPLER_EPARTIAL);
-    assert_int_equal(run("after_fatal", &job), 0);
+    int rc = run("after_fatal", &job);
+    assert_int_equal(rc, 0);
     assert_int_equal(flush(), SIMPLER_EPARTIAL);
     check_file("after_fatal", &job, 0);
     struct scope_file file = scope_file_read(prefix);
     assert_non_null(strstr(file.metadata, "{\"fatal\": true,"));
     assert_non_null(strstr(file.metadata, "\"partial_safe\", \"counts_unknown\": false"));
+    bool has_file = file.count != 0;
     scope_file_free(&file);
-    assert_int_equal(simpler_worker_close(kit.worker), SIMPLER_EPARTIAL);
-    kit.worker = NULL;
+    saw_and_close("across-device-code", rc, SIMPLER_EPARTIAL, has_file);
 }
 
 #define THREADS 2

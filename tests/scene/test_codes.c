@@ -9,6 +9,7 @@
 
 #include "base/testpoint.h"
 #include "cm.h"
+#include "faults.h"
 #include "graph_gen.h"
 
 static struct kit kit;
@@ -128,12 +129,13 @@ static void next_run_is_right(void)
         assert_true(graph_try_seed(seed++, &kit, &options));
 }
 
-static void advice_is_exact(kit_orch fn, void *user, struct simpler_call_config config, int code,
-                            const struct knob *knob, uint32_t ring)
+static void advice_is_exact(const char *fault, kit_orch fn, void *user,
+                            struct simpler_call_config config, int code, const struct knob *knob,
+                            uint32_t ring)
 {
     uint32_t advised_ring = 99;
     uint64_t value = 0;
-    run_with(fn, user, &config);
+    int first = run_with(fn, user, &config);
     check_report(code, 3);
     if (!find_advice(result.message, knob->name, &advised_ring, &value))
         fail_msg("no advice on %s in: %s", knob->name, result.message);
@@ -143,7 +145,8 @@ static void advice_is_exact(kit_orch fn, void *user, struct simpler_call_config 
     uint64_t *entry = knob->entry(&config.runtime_env, ring);
     assert_true(value > *entry);
     *entry = value;
-    if (run_with(fn, user, &config) != 0)
+    int advised = run_with(fn, user, &config);
+    if (advised != 0)
         fail_msg("the advised %s = %llu fails: %s", knob->name, (unsigned long long)value,
                  result.message);
     *entry = knob->lower(value);
@@ -151,7 +154,10 @@ static void advice_is_exact(kit_orch fn, void *user, struct simpler_call_config 
         fail_msg("%s = %llu is enough, %llu was advised", knob->name, (unsigned long long)*entry,
                  (unsigned long long)value);
     check_report(code, 3);
+    int lower = result.status;
     next_run_is_right();
+    fault_saw(fault, "status=%s advised=%s lower=%s next=right", simpler_status_name(first),
+              simpler_status_name(advised), simpler_status_name(lower));
 }
 
 /* ---- tasks ---- */
@@ -211,8 +217,8 @@ static void scope_holds_its_window(void **state)
         struct shape shape = cases[i].shape;
         struct simpler_call_config config = kit_config(2);
         kit_set_window(&config, cases[i].window);
-        advice_is_exact(outputs_in_a_scope, &shape, config, SIMPLER_CODE_SCOPE_DEADLOCK, &window,
-                        shape.depth);
+        advice_is_exact("task-window", outputs_in_a_scope, &shape, config,
+                        SIMPLER_CODE_SCOPE_DEADLOCK, &window, shape.depth);
     }
 }
 
@@ -268,8 +274,8 @@ static void scope_holds_its_heap(void **state)
         struct shape shape = cases[i].shape;
         struct simpler_call_config config = kit_config(2);
         kit_set_heap(&config, cases[i].heap);
-        advice_is_exact(outputs_in_a_scope, &shape, config, SIMPLER_CODE_HEAP_RING_DEADLOCK, &heap,
-                        shape.depth < 3 ? shape.depth : 3);
+        advice_is_exact("heap-ring", outputs_in_a_scope, &shape, config,
+                        SIMPLER_CODE_HEAP_RING_DEADLOCK, &heap, shape.depth < 3 ? shape.depth : 3);
     }
 }
 
@@ -343,8 +349,8 @@ static void outer_scope_holds_the_window(void **state)
         struct shape shape = cases[i].shape;
         struct simpler_call_config config = kit_config(2);
         kit_set_window(&config, cases[i].window);
-        advice_is_exact(outer_scope_holds, &shape, config, SIMPLER_CODE_FLOW_CONTROL_DEADLOCK,
-                        &window, 3);
+        advice_is_exact("outer-window", outer_scope_holds, &shape, config,
+                        SIMPLER_CODE_FLOW_CONTROL_DEADLOCK, &window, 3);
     }
 }
 
@@ -389,8 +395,8 @@ static void pool_holds_pending_edges(void **state)
         struct shape shape = {0, 0, producers[i], 0, 0};
         struct simpler_call_config config = kit_config(4);
         config.runtime_env.ring_dep_pool[1] = capacity[i];
-        advice_is_exact(many_pending_producers, &shape, config, SIMPLER_CODE_DEP_POOL_OVERFLOW,
-                        &pool, 1);
+        advice_is_exact("dep-pool", many_pending_producers, &shape, config,
+                        SIMPLER_CODE_DEP_POOL_OVERFLOW, &pool, 1);
         config.runtime_env.ring_dep_pool[1] = producers[i];
         assert_int_equal(run_with(many_pending_producers, &shape, &config), 0);
         assert_int_equal(result.stats.ring[1].dep_pool_peak, producers[i]);
@@ -483,7 +489,7 @@ static void auto_in_manual(struct simpler_orch *orch, void *user)
     (void)user;
     KIT_EXPECT_EQUAL(simpler_orch_scope_begin(orch, SIMPLER_SCOPE_MANUAL), 0);
     KIT_EXPECT_EQUAL(simpler_orch_scope_begin(orch, SIMPLER_SCOPE_MANUAL), 0);
-    expect_invalid(orch, simpler_orch_scope_begin(orch, SIMPLER_SCOPE_AUTO));
+    expect_invalid(orch, simpler_orch_scope_begin_at(orch, SIMPLER_SCOPE_AUTO, __FILE__, __LINE__));
 }
 
 static void invalid_arguments(void **state)
@@ -496,7 +502,11 @@ static void invalid_arguments(void **state)
         struct simpler_call_config config = kit_config(2);
         run_with(cases[i], NULL, &config);
         check_report(SIMPLER_CODE_INVALID_ARGS, 2);
+        bool has_site = strstr(result.message, "test_codes.c:") != NULL;
+        int rc = result.status;
         next_run_is_right();
+        fault_saw("invalid-argument", "status=%s site=%s next=right", simpler_status_name(rc),
+                  fault_yes(has_site));
     }
     struct simpler_call_config config = kit_config(2);
     run_with(too_many_tensors, NULL, &config);
@@ -530,6 +540,8 @@ static void explicit_fatal(void **state)
         fail_msg("not the orchestration's text: %s", result.message);
     assert_int_equal(atomic_load(&count), 0);
     next_run_is_right();
+    fault_saw("orchestration-fatal", "status=%s ran_after=%d next=right",
+              simpler_status_name(result.status), atomic_load(&count));
 }
 
 /* ---- code 10 ---- */
@@ -553,6 +565,7 @@ static void scope_record_is_full(void **state)
     simpler_testpoint_set(NULL, NULL);
     check_report(SIMPLER_CODE_SCOPE_TASKS_OVERFLOW, 2);
     next_run_is_right();
+    fault_saw("scope-record", "status=%s next=right", simpler_status_name(result.status));
 #else
     SKIP_TEST("the failpoint is in debug builds");
 #endif
@@ -592,13 +605,16 @@ static void map_holds_live_views(void **state)
     struct shape shape = {0, 0, 17, 0, 0};
     struct simpler_call_config config = kit_config(2);
     config.runtime_env.tensormap = 16;
-    advice_is_exact(live_views, &shape, config, SIMPLER_CODE_TENSORMAP_OVERFLOW, &map, 0);
+    advice_is_exact("tensormap-full", live_views, &shape, config, SIMPLER_CODE_TENSORMAP_OVERFLOW,
+                    &map, 0);
     shape.outputs = 201;
     config.runtime_env.tensormap = 200;
-    advice_is_exact(live_views, &shape, config, SIMPLER_CODE_TENSORMAP_OVERFLOW, &map, 0);
+    advice_is_exact("tensormap-full", live_views, &shape, config, SIMPLER_CODE_TENSORMAP_OVERFLOW,
+                    &map, 0);
     shape.outputs = 32;
     config.runtime_env.tensormap = 16;
-    advice_is_exact(wide_task, &shape, config, SIMPLER_CODE_TENSORMAP_OVERFLOW, &map, 0);
+    advice_is_exact("tensormap-full", wide_task, &shape, config, SIMPLER_CODE_TENSORMAP_OVERFLOW,
+                    &map, 0);
 }
 
 /* Ten thousand views stream through a map of 16. */

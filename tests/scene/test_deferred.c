@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cm.h"
+#include "faults.h"
 #include "kit.h"
 
 static struct kit kit;
@@ -236,13 +237,14 @@ static void registrations_that_cannot_be_are_codes_101_to_103(void **state)
 {
     static const struct {
         int code;
-        const char *text;
+        const char *text, *fault;
     } expected[ODD_COUNT] = {
-        [ODD_TYPE] = {SIMPLER_CODE_ASYNC_COMPLETION_INVALID, "type is none of"},
-        [NO_COUNTER] = {SIMPLER_CODE_ASYNC_COMPLETION_INVALID, "counter is NULL"},
-        [NO_CONDITION] = {SIMPLER_CODE_ASYNC_REGISTRATION_FAILED, "condition is NULL"},
-        [ODD_RESERVED] = {SIMPLER_CODE_ASYNC_REGISTRATION_FAILED, "not 0"},
-        [TOO_MANY] = {SIMPLER_CODE_ASYNC_WAIT_OVERFLOW, "256 conditions"},
+        [ODD_TYPE] = {SIMPLER_CODE_ASYNC_COMPLETION_INVALID, "type is none of", "deferral-odd"},
+        [NO_COUNTER] = {SIMPLER_CODE_ASYNC_COMPLETION_INVALID, "counter is NULL", "deferral-odd"},
+        [NO_CONDITION] = {SIMPLER_CODE_ASYNC_REGISTRATION_FAILED, "condition is NULL",
+                          "deferral-message"},
+        [ODD_RESERVED] = {SIMPLER_CODE_ASYNC_REGISTRATION_FAILED, "not 0", "deferral-message"},
+        [TOO_MANY] = {SIMPLER_CODE_ASYNC_WAIT_OVERFLOW, "256 conditions", "deferral-many"},
     };
     (void)state;
     for (int what = 0; what < ODD_COUNT; what++) {
@@ -258,6 +260,7 @@ static void registrations_that_cannot_be_are_codes_101_to_103(void **state)
                      expected[what].code);
             assert_non_null(strstr(result.message, machine));
             assert_non_null(strstr(result.message, expected[what].text));
+            fault_saw(expected[what].fault, "status=%s", simpler_status_name(result.status));
         }
     }
     /* And the next run is another. */

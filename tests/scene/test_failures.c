@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cm.h"
+#include "faults.h"
 #include "graph_gen.h"
 
 static struct kit kit;
@@ -125,6 +126,9 @@ static void a_failed_task_takes_its_successors_with_it(void **state)
             strstr(result.message, "task") == NULL || strstr(result.message, "7") == NULL)
             fail_msg("task, kernel, status or site (%s) missing in: %s", site, result.message);
         next_run_is_right();
+        fault_saw("kernel-fails", "status=%s dependents_run=%d others_run=%d next=right",
+                  simpler_status_name(result.status), atomic_load(&counts.dependent),
+                  atomic_load(&counts.independent));
     }
 }
 
@@ -189,6 +193,8 @@ static void a_get_of_a_failed_task_ends(void **state)
     assert_true(kit_now_ns() - start < 5000000000u);
     assert_int_equal(atomic_load(&count), 0);
     next_run_is_right();
+    fault_saw("get-of-failed-task", "status=%s dependents_run=%d next=right",
+              simpler_status_name(result.status), atomic_load(&count));
 }
 
 /* ---- cancel and deadline ---- */
@@ -233,10 +239,13 @@ static void a_cancel_ends_the_run(void **state)
         pthread_join(thread, NULL);
         assert_int_equal(rc, SIMPLER_ECANCELED);
         assert_int_equal(result.status, SIMPLER_ECANCELED);
-        assert_true(kit_now_ns() - start < 3000000000u);
+        uint64_t took = kit_now_ns() - start;
+        assert_true(took < 3000000000u);
         /* What ran to its end is counted. */
         assert_int_equal(result.stats.tasks_run, atomic_load(&count));
         next_run_is_right();
+        fault_saw("run-canceled", "status=%s ms=%d next=right", simpler_status_name(rc),
+                  (int)(took / 1000000));
     }
 }
 
@@ -282,6 +291,7 @@ static void a_cancel_ends_a_wait(void **state)
     pthread_join(thread, NULL);
     assert_int_equal(rc, SIMPLER_ECANCELED);
     next_run_is_right();
+    fault_saw("canceled-in-wait", "status=%s next=right", simpler_status_name(rc));
 }
 
 static void a_cancel_without_a_run_does_nothing(void **state)
@@ -302,6 +312,8 @@ static void a_deadline_ends_the_run(void **state)
     uint64_t took = kit_now_ns() - start;
     assert_true(took >= 30000000 && took < 3000000000u);
     next_run_is_right();
+    fault_saw("deadline-passes", "status=%s ms=%d next=right", simpler_status_name(result.status),
+              (int)(took / 1000000));
     /* A deadline that is not reached changes nothing. */
     config.deadline_ns = 3600000000000u;
     assert_int_equal(
@@ -393,6 +405,7 @@ static void a_slow_task_is_no_deadlock(void **state)
         if (rc != 0)
             fail_msg("limit %d: %s", limit, result.message);
         assert_int_equal(atomic_load(&count), 40);
+        fault_saw("slow-oldest-task", "status=%s", simpler_status_name(rc));
     }
 }
 

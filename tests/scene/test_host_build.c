@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cm.h"
+#include "faults.h"
 #include "kit.h"
 #include "scope_file.h"
 
@@ -71,6 +72,16 @@ static void ends_with(const struct simpler_call_config *config, int code)
         assert_true(result.stats.tasks_run < TASKS);
 }
 
+/* The last run had the next lower value. */
+static void saw(const char *fault, int advised)
+{
+    char id[64];
+
+    (void)snprintf(id, sizeof(id), "%s@host_build_graph", fault);
+    fault_saw(id, "status=%s advised=%s", simpler_status_name(result.status),
+              simpler_status_name(advised));
+}
+
 static void a_size_that_is_too_small_is_named_with_what_would_do(void **state)
 {
     (void)state;
@@ -82,8 +93,10 @@ static void a_size_that_is_too_small_is_named_with_what_would_do(void **state)
     assert_int_equal(advised("ring_task_window[0]"), 128);
     copy.runtime_env.ring_task_window[0] = 128;
     ends_with(&copy, 0);
+    int advised_window = result.status;
     copy.runtime_env.ring_task_window[0] = 64;
     ends_with(&copy, SIMPLER_CODE_FLOW_CONTROL_DEADLOCK);
+    saw("graph-window", advised_window);
 
     copy = config;
     copy.runtime_env.ring_heap[0] = 4096;
@@ -92,8 +105,10 @@ static void a_size_that_is_too_small_is_named_with_what_would_do(void **state)
     assert_int_equal(advised("ring_heap[0]"), TASKS * 1024);
     copy.runtime_env.ring_heap[0] = TASKS * 1024;
     ends_with(&copy, 0);
+    int advised_heap = result.status;
     copy.runtime_env.ring_heap[0] = TASKS * 1024 - 1024;
     ends_with(&copy, SIMPLER_CODE_HEAP_RING_DEADLOCK);
+    saw("graph-heap", advised_heap);
 
     copy = config;
     copy.runtime_env.tensormap = 20;
@@ -101,8 +116,10 @@ static void a_size_that_is_too_small_is_named_with_what_would_do(void **state)
     assert_int_equal(advised("tensormap"), TASKS);
     copy.runtime_env.tensormap = TASKS;
     ends_with(&copy, 0);
+    int advised_map = result.status;
     copy.runtime_env.tensormap = TASKS - 1;
     ends_with(&copy, SIMPLER_CODE_TENSORMAP_OVERFLOW);
+    saw("graph-tensormap", advised_map);
 }
 
 /* Long kernels, and on threads: each task is a grain of its own. */
@@ -129,11 +146,14 @@ static void a_full_ready_queue_is_code_104(void **state)
                      -SIMPLER_CODE_READY_QUEUE_OVERFLOW);
     assert_int_equal(result.sched_error_code, SIMPLER_CODE_READY_QUEUE_OVERFLOW);
     assert_true(count < (int)TASKS);
+    int rc = result.status;
     config.runtime_env.ready_queue = advised("ready_queue");
     assert_int_equal(config.runtime_env.ready_queue, TASKS);
     count = 0;
     assert_int_equal(kit_run(&kit, wide, (void *)&count, &config, &result), 0);
     assert_int_equal(count, TASKS);
+    fault_saw("ready-queue-full@host_build_graph", "status=%s advised=%s", simpler_status_name(rc),
+              simpler_status_name(result.status));
 }
 
 /* ---- data ---- */

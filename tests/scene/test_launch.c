@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cm.h"
+#include "faults.h"
 #include "kit.h"
 
 static struct kit kit;
@@ -526,8 +527,11 @@ static void too_wide_a_cohort_is_code_7(void **state)
     assert_non_null(strstr(result.message, "orch_error_code=7"));
     assert_non_null(strstr(result.message, "4 AIV cores"));
     assert_non_null(strstr(result.message, "cluster_count"));
+    int rc = result.status;
     job.blocks = 4;
     assert_int_equal(run_job(&job, config), 0);
+    fault_saw("cohort-too-wide", "status=%s at_the_limit=%s", simpler_status_name(rc),
+              simpler_status_name(result.status));
     job.blocks = 3;
     job.mixed = &all_lanes;
     assert_int_equal(run_job(&job, config), -SIMPLER_CODE_REQUIRE_SYNC_START_INVALID);
@@ -567,6 +571,7 @@ static void waiting_outside_a_cohort_is_code_7(void **state)
                 job.blocks = blocks;
                 assert_int_equal(run_job(&job, config), -SIMPLER_CODE_REQUIRE_SYNC_START_INVALID);
                 assert_non_null(strstr(result.message, "not resident"));
+                fault_saw("wait-outside-cohort", "status=%s", simpler_status_name(result.status));
             }
         }
     }
@@ -595,6 +600,9 @@ static void a_member_that_returns_early_ends_the_wait(void **state)
         config.exec = exec;
         assert_int_equal(run_job(&job, config), SIMPLER_EKERNEL);
         assert_non_null(strstr(result.message, "returned 5"));
+        /* Another status of the wait would make a second kernel fail. */
+        fault_saw("cohort-member-returns", "status=%s kernels_failed=%d",
+                  simpler_status_name(result.status), (int)result.stats.tasks_failed);
     }
 }
 

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "faults.h"
 #include "kit.h"
 
 static int64_t cells[64];
@@ -121,8 +122,11 @@ static void close_ends_a_run(void **state)
         struct simpler_run *second = kit_submit_run(&kit, &call, &config);
         kit_spin_ns((uint64_t)i * 20000);
         kit_close(&kit);
-        assert_int_equal(kit_finish_run(first), SIMPLER_ECANCELED);
-        assert_int_equal(kit_finish_run(second), SIMPLER_ECANCELED);
+        int running = kit_finish_run(first), waiting = kit_finish_run(second);
+        assert_int_equal(running, SIMPLER_ECANCELED);
+        assert_int_equal(waiting, SIMPLER_ECANCELED);
+        fault_saw("closed-with-runs", "running=%s waiting=%s", simpler_status_name(running),
+                  simpler_status_name(waiting));
     }
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/testpoint.h"
 #include "cm.h"
+#include "faults.h"
 #include "graph_gen.h"
 
 #if defined(SIMPLER_DEBUG)
@@ -92,6 +93,7 @@ static void every_point_delays(void **state)
     }
     print_message("%llu programs\n", (unsigned long long)count);
     assert_int_equal(missing, 0);
+    fault_saw_times("thread-delayed", count, "programs=right");
 }
 #endif
 

@@ -7,6 +7,7 @@
 
 #include "base/testpoint.h"
 #include "cm.h"
+#include "faults.h"
 #include "kit.h"
 
 #if defined(SIMPLER_DEBUG)
@@ -73,8 +74,11 @@ static void a_wait_for_nothing_ends_with_code_8(void **state)
     assert_non_null(strstr(result.message, "orch_error_code=8 "));
     assert_true(seconds > 14 && seconds < 30);
     /* The worker is good for the next run. */
-    assert_int_equal(kit_run(&kit, get_what_never_comes, &answer, &config, &result), 0);
+    int next = kit_run(&kit, get_what_never_comes, &answer, &config, &result);
+    assert_int_equal(next, 0);
     assert_int_equal(answer, 0);
+    fault_saw("tensor-never-comes", "status=%s next=%s seconds=%.1f", simpler_status_name(rc),
+              simpler_status_name(next), seconds);
     kit_close(&kit);
 #else
     SKIP_TEST("the failpoint is in debug builds");

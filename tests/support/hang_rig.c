@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/testpoint.h"
+#include "faults.h"
 #include "graph_gen.h"
 
 struct kit hang_kit;
@@ -165,6 +166,14 @@ struct simpler_call_config hang_with_diagnostics(uint32_t threads)
     config.enable_dump_args = 2;
     config.output_prefix = hang_prefix;
     return config;
+}
+
+void hang_saw(const char *fault)
+{
+    fault_saw(fault, "status=%s scope=%s dump=%s device=%s",
+              simpler_status_name(hang_result.status),
+              simpler_status_name(hang_result.scope_stats.status),
+              simpler_status_name(hang_result.args_dump.status), fault_device(hang_kit.worker));
 }
 
 int hang_main(const struct CMUnitTest *tests, size_t count)

@@ -59,6 +59,9 @@ void hang_must_say(const char *text);
 /* There the orchestration is the caller's own code, and every task is of ring 0. */
 bool hang_on_hbg(void);
 
+/* What was seen of the last run: status and diagnostics, and the device now. */
+void hang_saw(const char *fault);
+
 /* Both diagnostics, everything dumped. */
 struct simpler_call_config hang_with_diagnostics(uint32_t threads);
 /* The file below the prefix, until the next call; NULL: there is none. */

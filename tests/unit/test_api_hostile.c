@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cm.h"
+#include "faults.h"
 #include "kit.h"
 #include "simpler/info.h"
 #include "simpler/log.h"
@@ -232,15 +233,17 @@ static void hostile_call(struct simpler_orch *orch, void *user)
 
 static void hostile_arguments_of_a_submit_are_code_5(void **state)
 {
+    struct simpler_call_config config = kit_config(2);
     struct simpler_run_result result;
     struct kit kit;
 
     (void)state;
     kit_open(&kit);
     for (int i = 0; i < HOSTILE_CALLS; i++) {
-        assert_int_equal(kit_run(&kit, hostile_call, &i, NULL, &result),
+        assert_int_equal(kit_run(&kit, hostile_call, &i, &config, &result),
                          -SIMPLER_CODE_INVALID_ARGS);
         assert_true(result.message[0] != '\0');
+        fault_saw("hostile-argument", "status=%s", simpler_status_name(result.status));
     }
     kit_pass(&kit, hostile_call, &(int){HOSTILE_CALLS});
     kit_close(&kit);

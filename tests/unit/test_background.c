@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "cm.h"
+#include "faults.h"
 #include "host/background.h"
 #include "kit.h"
 #include "simpler/log.h"
@@ -109,10 +110,14 @@ static void a_writer_that_stands_still_is_given_up(void **state)
     for (uint32_t i = 0; i < SIMPLER_BACKGROUND_PLACES; i++)
         post((int)i, 0);
     uint64_t start = kit_now_ns();
-    assert_int_equal(simpler_background_reserve(&background), SIMPLER_ETIMEDOUT);
+    int full = simpler_background_reserve(&background);
+    assert_int_equal(full, SIMPLER_ETIMEDOUT);
     assert_true(kit_now_ns() - start >= 20000000);
     atomic_store(&hold, false);
-    assert_int_equal(simpler_background_reserve(&background), 0);
+    int later = simpler_background_reserve(&background);
+    assert_int_equal(later, 0);
+    fault_saw("writer-stands-still", "place=%s later=%s", simpler_status_name(full),
+              simpler_status_name(later));
     simpler_background_release(&background);
     assert_int_equal(simpler_background_flush(&background, UINT64_MAX), 0);
     for (uint32_t i = 0; i < SIMPLER_BACKGROUND_PLACES; i++) /* every place came back */

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "failing_alloc.h"
+#include "faults.h"
 #include "prof/session_state.h"
 #include "prof_rig.h"
 #include "simpler/log.h"
@@ -355,9 +356,12 @@ static void forged_entries_are_dropped(void **state)
     publish_forged(0, (struct simpler_prof_ready_entry){0, 3, stocked(&rig), 0, 1, 0});
     simpler_producer_finish(producer_of(0, 0));
     append(&rig, 1, 2, 20);
-    assert_int_equal(simpler_prof_session_quiesce(rig.session, complete, &accounting), 0);
+    int rc = simpler_prof_session_quiesce(rig.session, complete, &accounting);
+    assert_int_equal(rc, 0);
     rig_compare(&rig, &accounting);
     assert_int_equal(accounting.received, 23);
+    fault_saw_times("forged-entry", 6, "settle=%s lost=%d", simpler_status_name(rc),
+                    23 - (int)accounting.received);
     rig_close(&rig);
 }
 
@@ -438,6 +442,7 @@ static void each_step_of_open_may_fail(void **state)
             break;
         assert_true(rc == SIMPLER_ENOMEM || rc == SIMPLER_ETHREAD);
         assert_null(rig.session);
+        fault_saw("session-step", "open=%s", simpler_status_name(rc));
         rig_close(&rig);
     }
     rig_close(&rig);

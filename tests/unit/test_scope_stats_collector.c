@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "cm.h"
+#include "faults.h"
 #include "collect/scope_stats/scope_stats_aicpu.h"
 #include "collect/scope_stats/scope_stats_collector.h"
 #include "scope_file.h"
@@ -440,6 +441,9 @@ static void a_saturated_counter_is_unknown(void **state)
                         "{\"fatal\": false, \"dropped\": null, \"total\": null, "
                         "\"task_window_max\": [8, 8, 8, 8], \"heap_max\": [1024, 1024, 1024, "
                         "1024], \"dep_pool_max\": [4, 4, 4, 4], \"tensormap_max\": 16}");
+    fault_saw("counter-saturated", "settle=%s samples=%d counts=%s",
+              simpler_status_name(outcome.status), (int)file.count,
+              outcome.counts_known ? "known" : "unknown");
     scope_file_free(&file);
 }
 

@@ -20,6 +20,7 @@
 
 #include "base/alloc.h"
 #include "failing_alloc.h"
+#include "faults.h"
 #include "simpler/log.h"
 #include "simpler/worker.h"
 #include "tmr/device.h"
@@ -663,6 +664,7 @@ static void every_step_may_fail(void **state)
         }
         assert_true(rc == SIMPLER_ENOMEM || rc == SIMPLER_ETHREAD);
         assert_int_equal(line_count, 1);
+        fault_saw("call-step", "status=%s lines=%d", simpler_status_name(rc), line_count);
     }
     /* worker, two devices, queue; callable, its name; block, table of blocks; a run, its tensors,
      * scalars and prefix, the runner */
