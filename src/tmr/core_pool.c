@@ -51,6 +51,7 @@ static void give_away(struct simpler_core *core)
     while (!atomic_compare_exchange_weak_explicit(overflow, &head, thread->stack,
                                                   memory_order_release, memory_order_relaxed));
     thread->stack = SIMPLER_NO_TASK;
+    thread->stack_count = 0;
     thread->stack_ns = 0;
     simpler_wake_schedulers(thread->device, INT_MAX);
 }

@@ -107,16 +107,21 @@ struct simpler_thread {
     /* The owner alone from here on. */
     _Alignas(SIMPLER_CACHE_LINE) struct simpler_device *device;
     uint32_t index;
-    uint32_t lane;       /* of diagnostics: unique among the threads of the device */
-    uint32_t handed;     /* successor to run next, or SIMPLER_NO_TASK */
-    uint32_t stack;      /* more ready tasks, linked by link[0], or SIMPLER_NO_TASK */
-    uint64_t stack_ns;   /* their estimated time */
-    uint32_t timing;     /* runs until the next timed one */
-    uint32_t unnotified; /* completions since the orchestrator was last notified */
-    uint32_t victim;     /* where stealing starts */
-    uint32_t deferred;   /* conditions that the kernel which runs has registered */
-    uint32_t handshake;  /* its copy of the run's enable_profiling_flag, see arg_capture.h */
-    uint64_t nap_ns;     /* its last sleep while conditions are open, see deferred.h */
+    uint32_t lane;        /* of diagnostics: unique among the threads of the device */
+    uint32_t handed;      /* successor to run next, or SIMPLER_NO_TASK */
+    uint32_t stack;       /* more ready tasks, linked by link[0], or SIMPLER_NO_TASK */
+    uint32_t stack_count; /* of them */
+    uint64_t stack_ns;    /* their estimated time, those included that have left meanwhile */
+    uint32_t timing;      /* runs until the next timed one */
+    uint32_t unnotified;  /* completions while the orchestrator sleeps and was not woken */
+    uint32_t woken_sleep; /* the sleep of the orchestrator that this thread has ended */
+    uint32_t owed;        /* a consumer with many references, or SIMPLER_NO_TASK */
+    int32_t owed_count;   /* of which this thread has so many to drop */
+    uint32_t owed_finds;  /* tasks begun since it had none */
+    uint32_t victim;      /* where stealing starts */
+    uint32_t deferred;    /* conditions that the kernel which runs has registered */
+    uint32_t handshake;   /* its copy of the run's enable_profiling_flag, see arg_capture.h */
+    uint64_t nap_ns;      /* its last sleep while conditions are open, see deferred.h */
     int64_t args[SIMPLER_KERNEL_ARGS];
     struct simpler_tensor scratch[SIMPLER_MAX_TENSORS];
     struct simpler_local_context local;
@@ -300,8 +305,10 @@ struct simpler_device {
 
     struct simpler_event work;     /* schedulers wait for ready tasks */
     struct simpler_event progress; /* the orchestrator waits for completions */
-    struct simpler_event start;    /* the orchestrator waits for a run */
-    struct simpler_event finish;   /* the caller waits for its end */
+    /* P12 (release): number of the orchestrator's sleep, whose epoch it has read before. */
+    _Atomic uint32_t progress_sleep;
+    struct simpler_event start;  /* the orchestrator waits for a run */
+    struct simpler_event finish; /* the caller waits for its end */
     /* P10 (release): run number; the run's description is behind it. */
     _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t start_seq;
     /* P11 (release): the result is behind it. */

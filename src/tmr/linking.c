@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Edges lie in the consumer's slot, those beyond eight in the ring's pool; each
- * counts as one entry against the pool's capacity.  A consumer is linked with a
- * bias on its count, so that it cannot become ready half-wired.
+ * counts as one entry against the pool's capacity.  A consumer's count includes
+ * the producers that it is not linked to yet, so that it cannot become ready half-wired.
  */
 #include "tmr/linking.h"
 
@@ -111,14 +111,12 @@ static int reserve_edges(struct simpler_orch *orch, const struct simpler_task_sl
     return status;
 }
 
-/* The references that producers hold. */
+/* The producers that hold a reference, of those that are counted. */
 static int32_t link_pending(struct simpler_orch *orch, struct simpler_task_slot *self)
 {
     int32_t linked = 0;
 
-    if (orch->pending_count == 0)
-        return 0;
-    atomic_store_explicit(&self->fanin, SIMPLER_FANIN_BIAS, memory_order_relaxed);
+    atomic_store_explicit(&self->fanin, (int32_t)orch->pending_count, memory_order_relaxed);
     for (uint32_t i = 0; i < orch->pending_count; i++)
         linked += link_producer(orch, self, &orch->device->table.slot[orch->pending[i]]);
     return linked;
@@ -237,21 +235,31 @@ static void make_cycle(struct simpler_orch *orch, struct simpler_task_slot *self
 #define make_cycle(orch, self) ((void)0)
 #endif
 
+/* Whether nothing is before the task any more; else whoever completes the last producer has it. */
+static bool link_all(struct simpler_orch *orch, struct simpler_task_slot *self)
+{
+    int32_t linked = link_pending(orch, self);
+    int32_t closed = (int32_t)orch->pending_count - linked;
+
+    note_edges(orch, self, linked);
+    SIMPLER_TESTPOINT(LINK_BEFORE_READY);
+    /* P3 has published the slot to all of them: it may be running. */
+    if (closed == 0)
+        return false;
+    /* P5, acq_rel: publishes the slot to the producers' completers, and takes
+     * their effects if all of them are done. */
+    return atomic_fetch_sub_explicit(&self->fanin, closed, memory_order_acq_rel) == closed;
+}
+
 static void share(struct simpler_orch *orch, struct simpler_task_slot *self, uint32_t number,
                   bool is_short)
 {
     orch->settled = SIMPLER_SETTLED_NOT;
-    int32_t linked = link_pending(orch, self);
-    note_edges(orch, self, linked);
     make_cycle(orch, self);
-    SIMPLER_TESTPOINT(LINK_BEFORE_READY);
-    if (orch->pending_count != 0) {
-        int32_t bias = SIMPLER_FANIN_BIAS - linked;
-        /* P5, acq_rel: publishes the slot to the producers' completers, and takes
-         * their effects if all of them are done. */
-        if (atomic_fetch_sub_explicit(&self->fanin, bias, memory_order_acq_rel) != bias)
-            return;
-    }
+    if (orch->pending_count == 0)
+        note_edges(orch, self, 0);
+    else if (!link_all(orch, self))
+        return;
     if (is_short) {
         run_short(orch, number);
         return;

@@ -39,11 +39,26 @@ static uint32_t spin(struct simpler_orch *orch, simpler_wait_fn condition, void 
     return SIMPLER_NO_TASK;
 }
 
+/*
+ * The epoch on which to sleep.  It is read first: whoever sees the number of this sleep and
+ * wakes once ends it.
+ */
+static uint32_t begin_sleep(struct simpler_device *device)
+{
+    uint32_t seen = simpler_event_epoch(&device->progress);
+    uint32_t sleep = atomic_load_explicit(&device->progress_sleep, memory_order_relaxed);
+
+    /* P12, release: the epoch was read. */
+    atomic_store_explicit(&device->progress_sleep, sleep + 1, memory_order_release);
+    (void)simpler_event_prepare(&device->progress);
+    return seen;
+}
+
 static uint32_t park(struct simpler_orch *orch, simpler_wait_fn condition, void *context,
                      enum simpler_wait *verdict)
 {
     struct simpler_event *event = &orch->device->progress;
-    uint32_t seen = simpler_event_prepare(event);
+    uint32_t seen = begin_sleep(orch->device);
     uint32_t number = simpler_scheduler_find(orch->thread);
 
     *verdict = condition(orch, context);

@@ -23,8 +23,15 @@
 #include "tmr/wake.h"
 
 /* Completions of short kernels that may pass before a waiting orchestrator is woken. */
-#define NOTIFY_AFTER   8u
+#define NOTIFY_AFTER   64u
 #define NOTIFY_LONG_NS 5000u
+/* Of a consumer that has at least so many references left, this many are dropped at once. */
+#define OWED_FROM 64
+#define OWED_MOST 16
+/* Tasks that may be begun before those that are owed are dropped. */
+#define OWED_FINDS 32
+/* Tasks on the own stack of which others get some when they have taken what was exposed. */
+#define LONG_STACK 64
 
 void simpler_scheduler_init_thread(struct simpler_thread *thread, struct simpler_device *device,
                                    uint32_t index)
@@ -35,6 +42,7 @@ void simpler_scheduler_init_thread(struct simpler_thread *thread, struct simpler
     thread->lane = index;
     thread->handed = SIMPLER_NO_TASK;
     thread->stack = SIMPLER_NO_TASK;
+    thread->owed = SIMPLER_NO_TASK;
     thread->victim = device->thread_count - 1;
     thread->local.block_num = 1;
     thread->local.member = &thread->member;
@@ -56,6 +64,7 @@ static uint32_t pop_stack(struct simpler_thread *thread)
     if (number == SIMPLER_NO_TASK)
         return number;
     thread->stack = thread->device->table.slot[number].link[0];
+    thread->stack_count -= thread->stack_count != 0;
     if (thread->stack == SIMPLER_NO_TASK)
         thread->stack_ns = 0;
     return number;
@@ -65,7 +74,57 @@ static void push_stack(struct simpler_thread *thread, uint32_t number, uint32_t 
 {
     thread->device->table.slot[number].link[0] = thread->stack;
     thread->stack = number;
+    thread->stack_count++;
     thread->stack_ns += ns;
+}
+
+/* @n references of a consumer less; how many are left. */
+SIMPLER_INLINE int32_t drop_references(struct simpler_task_slot *consumer, int32_t n)
+{
+    SIMPLER_TESTPOINT(COMPLETE_BEFORE_DECREMENT);
+    /* acquire, pairs with P5: these are the last and ours alone, nobody else will touch it. */
+    if (atomic_load_explicit(&consumer->fanin, memory_order_acquire) == n)
+        return 0;
+    /* P5, acq_rel: our producers' effects go to whoever takes the last reference. */
+    return atomic_fetch_sub_explicit(&consumer->fanin, n, memory_order_acq_rel) - n;
+}
+
+/*
+ * One reference of a consumer less; true when it was the last.  Of a consumer with many
+ * references several are dropped at once, for its line is another thread's each time.
+ */
+SIMPLER_INLINE bool satisfy(struct simpler_thread *thread, uint32_t number)
+{
+    struct simpler_task_slot *consumer = &thread->device->table.slot[number];
+    int32_t n = 1;
+
+    if (SIMPLER_FAILPOINT(DROP_EDGE))
+        return false;
+    if (number == thread->owed) {
+        n = ++thread->owed_count;
+        if (n < OWED_MOST)
+            return false;
+        thread->owed_count = 0;
+    }
+    int32_t left = drop_references(consumer, n);
+    if (thread->owed_count == 0) {
+        thread->owed = left >= OWED_FROM ? number : SIMPLER_NO_TASK;
+        thread->owed_finds = 0;
+    }
+    return left == 0;
+}
+
+/* Drops the references that it owes; the task that is ready by that, or SIMPLER_NO_TASK. */
+static uint32_t settle(struct simpler_thread *thread)
+{
+    uint32_t number = thread->owed;
+    int32_t n = thread->owed_count;
+
+    thread->owed = SIMPLER_NO_TASK;
+    thread->owed_count = 0;
+    if (n == 0 || drop_references(&thread->device->table.slot[number], n) != 0)
+        return SIMPLER_NO_TASK;
+    return number;
 }
 
 static uint32_t take_from(struct simpler_thread *thread, struct simpler_thread *victim)
@@ -110,29 +169,19 @@ static uint32_t steal(struct simpler_thread *thread)
     return has_cores(device) ? simpler_core_pool_take(device->cores, thread) : SIMPLER_NO_TASK;
 }
 
-uint32_t simpler_scheduler_find(struct simpler_thread *thread)
-{
-    uint32_t number = thread->handed;
-    if (number != SIMPLER_NO_TASK) {
-        thread->handed = SIMPLER_NO_TASK;
-        return number;
-    }
-    number = pop_stack(thread);
-    if (number != SIMPLER_NO_TASK)
-        return number;
-    number = take_from(thread, thread);
-    return number != SIMPLER_NO_TASK ? number : steal(thread);
-}
-
 void simpler_scheduler_publish(struct simpler_thread *thread, uint32_t number)
 {
+    struct simpler_device *device = thread->device;
     if (!simpler_ready_queue_try_push(&thread->queue, number))
-        push_stack(thread, number, 0);
-    simpler_wake_schedulers(thread->device, 1);
+        push_stack(thread, number, simpler_handover_estimate(device, &device->table.slot[number]));
+    simpler_wake_schedulers(device, 1);
 }
 
 void simpler_scheduler_expose(struct simpler_thread *thread)
 {
+    uint32_t ready = settle(thread);
+    if (ready != SIMPLER_NO_TASK)
+        push_stack(thread, ready, 0);
     uint32_t handed = thread->handed;
     if (handed != SIMPLER_NO_TASK) {
         thread->handed = SIMPLER_NO_TASK;
@@ -146,10 +195,65 @@ void simpler_scheduler_expose(struct simpler_thread *thread)
         thread->stack = rest;
         moved++;
     }
+    thread->stack_count -= moved;
     if (thread->stack == SIMPLER_NO_TASK)
         thread->stack_ns = 0;
     if (moved != 0)
         simpler_wake_schedulers(thread->device, moved);
+}
+
+static void hold_ready(struct simpler_thread *thread, uint32_t number)
+{
+    struct simpler_device *device = thread->device;
+    uint32_t ns = simpler_handover_estimate(device, &device->table.slot[number]);
+    uint32_t threshold = simpler_handover_threshold(device);
+
+    if (ns >= threshold) {
+        simpler_scheduler_publish(thread, number);
+        return;
+    }
+    push_stack(thread, number, ns);
+    if (thread->stack_ns >= 4 * (uint64_t)threshold)
+        simpler_scheduler_expose(thread);
+}
+
+/* References that it owes are dropped before it looks further, and not after too many tasks. */
+static SIMPLER_NOINLINE void settle_at_times(struct simpler_thread *thread)
+{
+    bool more = thread->handed != SIMPLER_NO_TASK || thread->stack != SIMPLER_NO_TASK;
+
+    if (more && ++thread->owed_finds < OWED_FINDS)
+        return;
+    uint32_t ready = settle(thread);
+    if (ready != SIMPLER_NO_TASK)
+        hold_ready(thread, ready);
+}
+
+/* Others have taken all that was exposed: they get more of a long stack. */
+SIMPLER_INLINE void share_stack(struct simpler_thread *thread)
+{
+    if (SIMPLER_UNLIKELY(thread->stack_count >= LONG_STACK) &&
+        thread->stack_ns >= 4 * (uint64_t)simpler_handover_threshold(thread->device) &&
+        simpler_ready_queue_count(&thread->queue) == 0)
+        simpler_scheduler_expose(thread);
+}
+
+uint32_t simpler_scheduler_find(struct simpler_thread *thread)
+{
+    if (SIMPLER_UNLIKELY(thread->owed_count != 0))
+        settle_at_times(thread);
+    uint32_t number = thread->handed;
+    if (number != SIMPLER_NO_TASK) {
+        thread->handed = SIMPLER_NO_TASK;
+        return number;
+    }
+    number = pop_stack(thread);
+    if (number != SIMPLER_NO_TASK) {
+        share_stack(thread);
+        return number;
+    }
+    number = take_from(thread, thread);
+    return number != SIMPLER_NO_TASK ? number : steal(thread);
 }
 
 /* Scalars beyond the inline ones lie in the lines behind the tensors. */
@@ -272,34 +376,6 @@ void simpler_scheduler_execute(struct simpler_thread *thread, uint32_t number)
         simpler_scheduler_note_odd_end(thread, number, status);
 }
 
-static void hold_ready(struct simpler_thread *thread, uint32_t number)
-{
-    struct simpler_device *device = thread->device;
-    uint32_t ns = simpler_handover_estimate(device, &device->table.slot[number]);
-    uint32_t threshold = simpler_handover_threshold(device);
-
-    if (ns >= threshold) {
-        simpler_scheduler_publish(thread, number);
-        return;
-    }
-    push_stack(thread, number, ns);
-    if (thread->stack_ns >= 4 * (uint64_t)threshold)
-        simpler_scheduler_expose(thread);
-}
-
-/* One reference of a consumer less; true when it was the last. */
-SIMPLER_INLINE bool satisfy(struct simpler_task_slot *consumer)
-{
-    if (SIMPLER_FAILPOINT(DROP_EDGE))
-        return false;
-    SIMPLER_TESTPOINT(COMPLETE_BEFORE_DECREMENT);
-    /* acquire, pairs with P5: a count of 1 is ours alone, nobody else will touch it. */
-    if (atomic_load_explicit(&consumer->fanin, memory_order_acquire) == 1)
-        return true;
-    /* P5, acq_rel: our producer's effects go to whoever takes the last reference. */
-    return atomic_fetch_sub_explicit(&consumer->fanin, 1, memory_order_acq_rel) == 1;
-}
-
 void simpler_scheduler_complete(struct simpler_thread *thread, uint32_t number)
 {
     struct simpler_device *device = thread->device;
@@ -325,7 +401,7 @@ void simpler_scheduler_complete(struct simpler_thread *thread, uint32_t number)
         struct simpler_task_slot *c = &device->table.slot[consumer];
         if (SIMPLER_UNLIKELY(done == SIMPLER_DONE_FAILED))
             atomic_store_explicit(&c->poisoned, 1, memory_order_relaxed);
-        if (!satisfy(c))
+        if (!satisfy(thread, consumer))
             continue;
         if (ready != SIMPLER_NO_TASK)
             hold_ready(thread, ready);
@@ -343,17 +419,35 @@ void simpler_scheduler_complete(struct simpler_thread *thread, uint32_t number)
         simpler_scheduler_publish(thread, ready);
 }
 
-/* Tells a parked orchestrator, not for every short kernel. */
+/* Once in each of its sleeps: until it runs, a second call would do no more. */
+static SIMPLER_NOINLINE void wake_orchestrator(struct simpler_thread *thread)
+{
+    struct simpler_device *device = thread->device;
+
+    thread->unnotified = 0;
+    /* acquire: a waiter has numbered its sleep before it became one. */
+    if (atomic_load_explicit(&device->progress.waiters, memory_order_acquire) == 0)
+        return;
+    /* acquire, pairs with P12: the wake comes after the epoch on which it sleeps was read. */
+    uint32_t sleep = atomic_load_explicit(&device->progress_sleep, memory_order_acquire);
+    if (thread->woken_sleep == sleep)
+        return;
+    thread->woken_sleep = sleep;
+    simpler_event_wake(&device->progress, 1);
+}
+
+/* Tells a parked orchestrator, not for every short kernel while there are more. */
 static void notify_orchestrator(struct simpler_thread *thread, uint32_t ns)
 {
+    if (!simpler_event_has_waiters(&thread->device->progress)) {
+        thread->unnotified = 0;
+        return;
+    }
     thread->unnotified++;
-    if (!simpler_event_has_waiters(&thread->device->progress))
-        return;
     if (ns < NOTIFY_LONG_NS && thread->unnotified < NOTIFY_AFTER &&
-        thread->handed != SIMPLER_NO_TASK)
+        (thread->handed != SIMPLER_NO_TASK || thread->stack != SIMPLER_NO_TASK))
         return;
-    thread->unnotified = 0;
-    simpler_event_wake(&thread->device->progress, 1);
+    wake_orchestrator(thread);
 }
 
 void simpler_scheduler_run_here(struct simpler_thread *thread, uint32_t number)
@@ -369,15 +463,23 @@ void simpler_scheduler_run_here(struct simpler_thread *thread, uint32_t number)
     notify_orchestrator(thread, ns);
 }
 
+/* Before a long kernel. */
+SIMPLER_INLINE void hold_nothing_back(struct simpler_thread *thread)
+{
+    if (thread->stack != SIMPLER_NO_TASK || thread->owed_count != 0)
+        simpler_scheduler_expose(thread);
+    if (thread->unnotified != 0)
+        wake_orchestrator(thread);
+}
+
 void simpler_scheduler_run(struct simpler_thread *thread, uint32_t number)
 {
     struct simpler_device *device = thread->device;
     const struct simpler_task_slot *slot = &device->table.slot[number];
     uint32_t ns = simpler_handover_estimate(device, slot);
 
-    /* Nothing is held back behind a long kernel. */
-    if (thread->stack != SIMPLER_NO_TASK && ns >= 4 * simpler_handover_threshold(device))
-        simpler_scheduler_expose(thread);
+    if (ns >= 4 * simpler_handover_threshold(device))
+        hold_nothing_back(thread);
     if (device->exec_threads && slot->shape < SIMPLER_SHAPE_DUMMY) {
         simpler_core_pool_dispatch(device->cores, thread, number);
         return;
@@ -418,7 +520,7 @@ static uint32_t idle(struct simpler_thread *thread)
 
     atomic_store_explicit(&thread->counts.running, 0, memory_order_release);
     if (simpler_event_has_waiters(&device->progress))
-        simpler_event_wake(&device->progress, 1);
+        wake_orchestrator(thread);
     do {
         simpler_handover_answer(device);
         uint32_t number = simpler_scheduler_find(thread);

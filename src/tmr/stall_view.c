@@ -70,6 +70,8 @@ static void mark_thread(struct simpler_stall_view *v, struct simpler_thread *thr
         return;
     mark(v, thread->handed, SIMPLER_STALL_READY, thread->lane);
     mark_list(v, thread->stack, thread->lane);
+    if (thread->owed_count != 0 && v->state[thread->owed] == SIMPLER_STALL_HELD)
+        mark(v, thread->owed, SIMPLER_STALL_READY, thread->lane);
     if (thread->verdict.end == SIMPLER_DEVICE_LANE_STOPPED &&
         !simpler_kernel_word_is_solo(thread->verdict.revoked_of))
         mark(v, number_of(v->device, thread->verdict.revoked_of), SIMPLER_STALL_RUNS, thread->lane);

@@ -42,9 +42,6 @@ enum simpler_shape {
 #define SIMPLER_LINK_CLOSED UINT32_MAX
 #define SIMPLER_LINK_POOL   0x80000000u
 
-/* Added to fanin while edges are being linked, so that it cannot reach 0. */
-#define SIMPLER_FANIN_BIAS (1 << 30)
-
 /* What a slot's failed says. */
 enum simpler_outcome {
     SIMPLER_OUTCOME_OK = 0,
@@ -63,7 +60,7 @@ enum simpler_done {
  *   field          written by                      read by            publishes
  *   fanout         orchestrator (link, release)    completer          the edge behind the link (P3)
  *                  completer (CLOSED, acq_rel)     orchestrator       the task's effects, failed
- * (P4) fanin          orchestrator (init, bias)       completers         the slot's content (P5)
+ * (P4) fanin          orchestrator (init, done ones)  completers         the slot's content (P5)
  *                  completers (decrement, acq_rel) completers         effects of all producers (P5)
  *   poisoned       completers (relaxed, before P5) whoever runs it
  *   the rest       orchestrator, before it publishes the slot by P3, P5 or a ready queue (P6);

@@ -54,6 +54,9 @@ HANG_TESTS = [
     ("test_hang_seams", 120),
 ]
 
+# Against what a thread keeps for itself of a wide fan.
+FAN_TESTS = [("test_fan", 60)]
+
 # Against blocks that stay behind a file.
 VOLUME_TESTS = [("test_args_dump_volume", 60)]
 
@@ -115,11 +118,23 @@ MUTANTS = [
          "atomic_store_explicit(&q->tail, tail + 1, memory_order_relaxed);")]),
     ("decrement-relaxed", "the last reference is taken without acquire", "tsan", [
         ("src/tmr/scheduler.c",
-         "    if (atomic_load_explicit(&consumer->fanin, memory_order_acquire) == 1)\n",
-         "    if (atomic_load_explicit(&consumer->fanin, memory_order_relaxed) == 1)\n"),
+         "    if (atomic_load_explicit(&consumer->fanin, memory_order_acquire) == n)\n",
+         "    if (atomic_load_explicit(&consumer->fanin, memory_order_relaxed) == n)\n"),
         ("src/tmr/scheduler.c",
-         "    return atomic_fetch_sub_explicit(&consumer->fanin, 1, memory_order_acq_rel) == 1;",
-         "    return atomic_fetch_sub_explicit(&consumer->fanin, 1, memory_order_relaxed) == 1;")]),
+         "    return atomic_fetch_sub_explicit(&consumer->fanin, n, memory_order_acq_rel) - n;",
+         "    return atomic_fetch_sub_explicit(&consumer->fanin, n, memory_order_relaxed) - n;")]),
+    ("references-kept", "a thread sleeps on references that it owes", "dev", [
+        ("src/tmr/scheduler.c", "    if (SIMPLER_UNLIKELY(thread->owed_count != 0))\n",
+         "    if (SIMPLER_UNLIKELY(thread->owed_count > OWED_MOST))\n")], FAN_TESTS),
+    ("references-lost", "one of several references is not dropped", "dev", [
+        ("src/tmr/scheduler.c", "    int32_t n = thread->owed_count;\n",
+         "    int32_t n = thread->owed_count - (thread->owed_count > 1);\n")], FAN_TESTS),
+    ("stack-kept", "others get nothing more of a long stack", "dev", [
+        ("src/tmr/scheduler.c", "        share_stack(thread);\n",
+         "        if (number == SIMPLER_NO_TASK)\n            share_stack(thread);\n")], FAN_TESTS),
+    ("closed-counted", "a task waits for a producer that was done when it was linked", "dev", [
+        ("src/tmr/linking.c", "    if (closed == 0)\n        return false;\n",
+         "    if (closed != (int32_t)orch->pending_count)\n        return false;\n")]),
     ("window-off-by-one", "one task too many is admitted", "dev", [
         ("src/tmr/admission.c", "    if (live >= ring->mask)\n",
          "    if (live > ring->mask)\n"),
