@@ -4,8 +4,6 @@
  * The collector by itself: when it is enabled, its sizes, its records.
  */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,8 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "base/crc32c.h"
 #include "collect/args_dump/args_dump_aicpu.h"
 #include "collect/args_dump/args_dump_collector.h"

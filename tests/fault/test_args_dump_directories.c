@@ -4,8 +4,6 @@
  * A directory that cannot be made, vanishes, or is another run's.
  */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,8 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "dump_rig.h"
 #include "faults.h"
 #include "simpler/log.h"

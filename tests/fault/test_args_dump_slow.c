@@ -4,8 +4,6 @@
  * A slow disk and a host that takes nothing are waited for, without a deadlock and
  * without a loss that is not counted (AD-26, AD-27).  Needs a debug build.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <fcntl.h>
@@ -14,8 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "base/testpoint.h"
 #include "collect/args_dump/args_dump_aicpu.h"
 #include "collect/args_dump/args_dump_collector.h"

@@ -4,15 +4,12 @@
  * Tasks that are unlike others: the widest, failed ones, such whose signature or
  * metadata does not fit (AD-16).
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "dump_rig.h"
 #include "faults.h"
 #include "report/dump_manifest.h"

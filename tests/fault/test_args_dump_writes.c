@@ -5,15 +5,12 @@
  * that can fail fails.  The counts are true and the manifest, where there is one, is
  * right (AD-25, decision 30).  Needs a debug build.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "base/testpoint.h"
 #include "dump_rig.h"
 #include "failing_alloc.h"

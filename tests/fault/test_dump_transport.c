@@ -4,13 +4,10 @@
  * computation is right, the dump is whole or says that it is not, and the next run of
  * the same worker has its dump (AD-21, AD-25).
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "dump_rig.h"
 #include "faults.h"
 #include "kit.h"

@@ -4,13 +4,10 @@
  * EIO and calls nothing complete, or everything is there; it never hangs, and
  * what was collected is in order and without doubles.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "faults.h"
 #include "prof_rig.h"
 #include "simpler/log.h"

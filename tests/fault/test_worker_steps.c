@@ -4,14 +4,11 @@
  * and thread start between open and the end of its first run: the status says
  * so, nothing leaks (run under ASan), and the same worker runs well afterwards.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "failing_alloc.h"
 #include "faults.h"
 #include "kit.h"

@@ -7,13 +7,11 @@
  * that write around the cache.  The fence behind a kernel depends on the flag in its
  * thread's copy of the handshake alone (AD-18).
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cm.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>

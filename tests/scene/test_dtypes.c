@@ -4,15 +4,12 @@
  * have them, as an argument of the run, as a tensor and as a create-info of a task,
  * with the type and the platform named; everything else goes through everywhere.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "kit.h"
 #include "simpler/info.h"
 

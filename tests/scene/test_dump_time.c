@@ -5,15 +5,11 @@
  * of shared memory: the same graphs on two chips, in turns in one process, from the
  * call to the finished manifest.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "cm.h"
 #include "kit.h"

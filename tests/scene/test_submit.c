@@ -5,15 +5,12 @@
  * progress is told.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "faults.h"
 #include "kit.h"
 

@@ -8,8 +8,6 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,8 +17,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "dump_rig.h"
 #include "report/dump_manifest.h"
 #include "simpler/log.h"

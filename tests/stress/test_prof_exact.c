@@ -8,15 +8,12 @@
  *
  *     test_prof_exact [SEED [ROUNDS]]
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "base/event.h"
 #include "base/testpoint.h"
 #include "prof_rig.h"

@@ -5,18 +5,14 @@
  * ThreadSanitizer this is also the trap of the plain read before the CAS
  * (engine-findings 6.6).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cm.h"
 #include "task/ready_queue.h"
 
 #define ITEMS   200000u

@@ -11,6 +11,12 @@
 
 #include <cmocka.h>
 
+#include "crash_words.h"
+
+#undef cmocka_run_group_tests
+#define cmocka_run_group_tests(tests, setup, teardown) \
+    crash_words_run_group(#tests, tests, sizeof(tests) / sizeof((tests)[0]), (setup), (teardown))
+
 /* Skips the rest of the test; the reason is printed. */
 #define SKIP_TEST(reason)                         \
     do {                                          \

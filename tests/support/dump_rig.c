@@ -2,8 +2,6 @@
 #include "dump_rig.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "report/dump_manifest.h"
 #include "simpler/log.h"
 

@@ -182,7 +182,7 @@ int hang_main(const struct CMUnitTest *tests, size_t count)
 
     if (mkdtemp(hang_prefix) == NULL)
         return 1;
-    int rc = _cmocka_run_group_tests("hangs", tests, count, NULL, NULL);
+    int rc = crash_words_run_group("hangs", tests, count, NULL, NULL);
     (void)snprintf(command, sizeof(command), "rm -rf %s", hang_prefix);
     return system(command) != 0 ? 1 : rc;
 }

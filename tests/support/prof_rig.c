@@ -3,15 +3,12 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "base/testpoint.h"
 
 static const uint32_t record_bytes[RIG_KINDS] = {16, 64, 80, 128};

@@ -5,8 +5,6 @@
  */
 #include <fcntl.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,8 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "collect/args_dump/args_dump_export.h"
 #include "collect/args_dump/args_dump_line.h"
 #include "collect/args_dump/args_dump_store.h"

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Registered callables: deep copies, equality, refusals with their reason. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "failing_alloc.h"
 #include "simpler/log.h"
 #include "task/callable.h"

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The whole-dump check and the sort beneath it. AD-10, AD-11, AD-15. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "failing_alloc.h"
 #include "report/dump_check.h"
 #include "report/extent_sort.h"

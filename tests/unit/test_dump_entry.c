@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an entry is: states, arithmetic at the limits of 32, 53 and 64 bits. AD-11, AD-14. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "report/dump_entry.h"
 #include "report/npy_file.h"
 

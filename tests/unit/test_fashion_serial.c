@@ -6,12 +6,10 @@
 #include "../../examples/fashion_mnist/serial.c"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "cm.h"
 
 struct network {
     struct fashion_config config;

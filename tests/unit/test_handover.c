@@ -5,13 +5,10 @@
  * within two runs of being timed at once, a steady estimate is not written again, and
  * no probe of the round trip is believed beyond reason.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "base/clock.h"
 #include "tmr/handover.h"
 

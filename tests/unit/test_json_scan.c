@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pull scanner: exact numbers, strings of any bytes, faults with their place. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "cm.h"
 #include "report/json_scan.h"
 
 static struct simpler_json_scan scan_of(const char *text)

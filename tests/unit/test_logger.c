@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sink of all messages: what passes, and callbacks that call the library. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "simpler/log.h"
 
 static int lines, others;

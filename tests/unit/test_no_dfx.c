@@ -4,12 +4,10 @@
 #define SIMPLER_DFX 0
 #include "task/task_args.c"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "cm.h"
 
 /* No member stands between these two. */
 _Static_assert(offsetof(struct simpler_task_args, tensor) ==

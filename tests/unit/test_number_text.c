@@ -5,16 +5,13 @@
  * (AD-14, decision 34 of the project on digits).
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "report/number.h"
 #include "report/number_text.h"
 

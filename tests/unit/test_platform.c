@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Platforms: the documented limits, names of hardware, usable CPUs. */
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,8 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "platform/platform.h"
 #include "platform/transport.h"
 #include "platform/usable_cpus.h"

@@ -6,15 +6,12 @@
  * lane is involved.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "base/clock.h"
 #include "prof/session_state.h"
 #include "prof_rig.h"

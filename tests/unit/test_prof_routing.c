@@ -5,14 +5,11 @@
  * stopped.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "base/testpoint.h"
 #include "prof/session_state.h"
 #include "prof_rig.h"

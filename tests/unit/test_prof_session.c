@@ -4,14 +4,11 @@
  * published comes, what is held is recovered, epochs, clamps and sums are
  * checked, an unproved end reads nothing, and what makes no sense is refused.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "failing_alloc.h"
 #include "faults.h"
 #include "prof/session_state.h"

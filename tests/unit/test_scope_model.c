@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the text of a file to peaks and verdict, all expected values by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "cm.h"
 #include "base/testpoint.h"
 #include "report/scope_json.h"
 #include "report/scope_model.h"

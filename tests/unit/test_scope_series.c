@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Curves in columns: on 1,000 random series every column tells the extremes of its scopes. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "report/scope_series.h"
 
 static uint64_t random_state = 88172645463325252u;

@@ -10,7 +10,7 @@
 #include <thread>
 
 extern "C" {
-#include <cmocka.h>
+#include "cm.h"
 }
 
 #include "simpler/simpler.hpp"

@@ -2,13 +2,10 @@
 /* The ring between two host threads: full, empty, the wrap of the indices. */
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "failing_alloc.h"
 #include "prof/spsc.h"
 #include "simpler/status.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 extern "C" {
-#include <cmocka.h>
+#include "cm.h"
 }
 
 #include "simpler/task.h"

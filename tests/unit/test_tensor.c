@@ -3,16 +3,13 @@
  * Tensors and their views (SY-05): each operation on random tensors against an
  * enumeration of every element with the formula of tensor.h, and the limits.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "simpler/tensor.h"
 
 #define ROUNDS 3000

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statistics: known answers, exact counts beyond 2^31, the same by every way. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "report/number.h"
 #include "report/tensor_stats.h"
 

@@ -9,15 +9,12 @@
  *
  * ctest: TIMEOUT 120
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "task/tensormap.h"
 
 #define BYTES      2304 /* of a buffer */

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Strict numbers: what is taken, what is refused, nothing changed then. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "base/text.h"
 
 static void unsigned_numbers_are_strict(void **state)

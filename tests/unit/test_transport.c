@@ -4,9 +4,7 @@
  * a copy, a copy is of what it names and no more, and host code that follows a
  * device address dies at once.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,8 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "base/testpoint.h"
 #include "platform/transport.h"
 #include "simpler/status.h"

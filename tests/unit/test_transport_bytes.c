@@ -5,8 +5,6 @@
  * buffers exactly the records, towards the device a few words a buffer; and a worker
  * that has nothing to do copies nothing, a run that records nothing hardly looks.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,8 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "collect/args_dump/args_dump_wire.h"
 #include "collect/scope_stats/scope_stats_wire.h"
 #include "kit.h"

@@ -5,8 +5,6 @@
  */
 #include <pthread.h>
 #include <semaphore.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,8 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "cm.h"
 #include "base/alloc.h"
 #include "failing_alloc.h"
 #include "faults.h"
