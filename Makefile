@@ -4,7 +4,11 @@ JOBS ?= $(shell nproc)
 # Of the release build: the program and its scenes, or all with tests and benches.
 TARGET ?= ready
 
-.PHONY: all release dev demo test check soak mutants bench format lint clean
+# Where `make install` puts the program, the library and the headers; DESTDIR goes before it.
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+.PHONY: all install release dev demo test check soak mutants bench format lint clean
 all: release
 
 release:
@@ -12,6 +16,9 @@ release:
 	@cmake --preset release >build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }
 	@rm -f build.log
 	@env -u MAKEFLAGS -u MAKELEVEL cmake --build build -j $(JOBS) --target $(TARGET)
+
+install: release
+	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(abspath $(PREFIX))"
 
 dev:
 	@scripts/need.sh build test

@@ -20,6 +20,7 @@
 
 #include "base/text.h"
 #include "commands.h"
+#include "header_dirs.h"
 #include "simpler/info.h"
 #include "report/regular_file.h"
 
@@ -79,7 +80,8 @@ static void add_variable(struct words *w, const char *name, const char *otherwis
 #define TEXT_OF_(x) #x
 #define TEXT_OF(x)  TEXT_OF_(x)
 
-static void make_command(struct words *w, const struct simpler_unit *unit)
+static void make_command(struct words *w, const struct simpler_unit *unit,
+                         const struct simpler_header_dirs *headers)
 {
     static const char *const flags[] = {"-std=gnu++17",
                                         "-O2",
@@ -102,8 +104,8 @@ static void make_command(struct words *w, const struct simpler_unit *unit)
         add_word(w, flags[i], "");
     for (size_t i = 0; i < unit->include_dir_count; i++)
         add_word(w, "-I", unit->include_dirs[i]);
-    add_word(w, "-I", SIMPLER_SOURCE_DIR "/compat");
-    add_word(w, "-I", SIMPLER_SOURCE_DIR "/include");
+    add_word(w, "-I", headers->compat);
+    add_word(w, "-I", headers->include);
     if (unit->entry != NULL) {
         add_word(w, "-include", "");
         add_word(w, "simpler/cpp_kernel_entry.hpp", "");
@@ -306,11 +308,12 @@ static void show_progress(size_t left, size_t count, uint64_t start)
 }
 
 /* Finds the unit in the cache or starts its compiler; false when it can do neither. */
-static bool begin(const char *command, struct job *job, const char *dir, size_t index)
+static bool begin(const char *command, struct job *job, const char *dir,
+                  const struct simpler_header_dirs *headers, size_t index)
 {
     static struct words w;
 
-    make_command(&w, job->unit);
+    make_command(&w, job->unit, headers);
     if (w.full) {
         (void)fprintf(stderr, "simpler %s: the compiler's command for %s is too long\n", command,
                       job->unit->source);
@@ -336,8 +339,17 @@ static bool begin(const char *command, struct job *job, const char *dir, size_t 
 int simpler_unit_build(const char *command, struct simpler_unit *units, size_t count)
 {
     char dir[SIMPLER_CACHE_PATH];
+    struct simpler_header_dirs headers;
     const uint64_t started = now_ns();
     size_t failed = 0;
+
+    if (!simpler_header_dirs_find(&headers)) {
+        (void)fprintf(stderr,
+                      "simpler %s: the headers that sources include are neither where `make "
+                      "install` puts them nor in %s: install them again\n",
+                      command, headers.include);
+        return SIMPLER_EXIT_FAILED;
+    }
 
     int rc = simpler_unit_cache_dir(command, dir);
     if (rc != 0)
@@ -349,7 +361,7 @@ int simpler_unit_build(const char *command, struct simpler_unit *units, size_t c
     }
     for (size_t i = 0; i < count; i++) {
         jobs[i].unit = &units[i];
-        failed += !begin(command, &jobs[i], dir, i);
+        failed += !begin(command, &jobs[i], dir, &headers, i);
         while (count_running(jobs, count) >= simpler_info_usable_cpus()) {
             failed += !reap(command, jobs, count, dir);
             show_progress(count - i, count, started);
