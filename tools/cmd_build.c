@@ -40,9 +40,10 @@ const struct simpler_command simpler_cmd_build = {
             "Compiles the orchestration and the kernels that DIR/scene.json names, several at\n"
             "a time, with $CXX (default c++) and $CXXFLAGS.  Objects are kept by their content\n"
             "in $SIMPLER_CACHE_DIR, else in simpler of $XDG_CACHE_HOME or ~/.cache: what is\n"
-            "there already is not compiled again, and a changed header is noticed.  The cache\n"
-            "may be removed at any time.  `simpler run DIR` builds by itself.\n"
-            "docs/porting.md tells what scene.json holds.\n"
+            "there already is not compiled again, and a changed header is noticed.  Beyond\n"
+            "256 MiB what was not used for longest goes, but nothing that was used within the\n"
+            "last hour; the cache may be removed at any time.  `simpler run DIR` builds by\n"
+            "itself.  docs/porting.md tells what scene.json holds.\n"
             "Exit status: 0 all compiled, 1 not, 2 bad usage.\n",
     .run = run_build,
 };

@@ -23,6 +23,7 @@
 #include "header_dirs.h"
 #include "simpler/info.h"
 #include "report/regular_file.h"
+#include "unit_prune.h"
 
 extern char **environ;
 
@@ -341,7 +342,7 @@ int simpler_unit_build(const char *command, struct simpler_unit *units, size_t c
     char dir[SIMPLER_CACHE_PATH];
     struct simpler_header_dirs headers;
     const uint64_t started = now_ns();
-    size_t failed = 0;
+    size_t failed = 0, fresh = 0;
 
     if (!simpler_header_dirs_find(&headers)) {
         (void)fprintf(stderr,
@@ -362,6 +363,7 @@ int simpler_unit_build(const char *command, struct simpler_unit *units, size_t c
     for (size_t i = 0; i < count; i++) {
         jobs[i].unit = &units[i];
         failed += !begin(command, &jobs[i], dir, &headers, i);
+        fresh += !units[i].was_cached;
         while (count_running(jobs, count) >= simpler_info_usable_cpus()) {
             failed += !reap(command, jobs, count, dir);
             show_progress(count - i, count, started);
@@ -373,6 +375,8 @@ int simpler_unit_build(const char *command, struct simpler_unit *units, size_t c
     }
     show_progress(0, count, started);
     free(jobs);
+    if (fresh != 0)
+        simpler_unit_prune(dir);
     if (failed == 0)
         return 0;
     (void)fprintf(stderr, "simpler %s: %zu of %zu source%s %s not compile\n", command, failed,

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "unit_prune.h"
 
 /* Makes a directory and what is missing above it; 0 or an errno. */
 static int make_directories(char *path)
@@ -86,8 +87,17 @@ bool simpler_unit_cache_find(const char *dir, const struct simpler_content_hash 
     FILE *list = fopen(deps, "r");
     if (list == NULL)
         return false;
-    bool found = name_object(dir, key, list, object) && access(object, R_OK) == 0;
+    bool named = name_object(dir, key, list, object);
     (void)fclose(list);
+    if (!named)
+        return false;
+    int lock = simpler_unit_prune_enter(dir);
+    bool found = access(object, R_OK) == 0;
+    if (found) {
+        simpler_unit_prune_use(object);
+        simpler_unit_prune_use(deps);
+    }
+    simpler_unit_prune_leave(lock);
     return found;
 }
 

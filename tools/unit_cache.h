@@ -7,7 +7,8 @@
  * name a list of the headers that the last compilation read; the list and the
  * headers' bytes name the object.  So an object is found again whenever all of
  * it is as it was, whatever was built in between, and a time stamp means nothing.
- * Files appear by rename: processes may share a cache.
+ * Files appear by rename: processes may share a cache.  What is not used goes at
+ * some time (unit_prune.h).
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The cache of simpler build is bounded: beyond 256 MiB what was not used for longest goes, never
+# what was used within the hour, never a file of somebody else.  Two builds at a time keep theirs.
+set -u
+fail() { echo "FAILED: $*"; ls -la cache; exit 1; }
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export SIMPLER_CACHE_DIR=$work/cache
+unset CXX CXXFLAGS
+
+scene() { # scene NAME: a directory with one source
+    mkdir "$1"
+    cat >"$1/orch.cpp" <<'END'
+#include "pto_orchestration_api.h"
+extern "C" void aicpu_orchestration_entry(const ChipTaskArgs &) {}
+END
+    echo "// $1" >>"$1/orch.cpp"
+    echo '{"name": "'"$1"'", "source": "orch.cpp", "kernels": [], "cases": [{"name": "first", "args": []}]}' >"$1/scene.json"
+}
+built() { # built DIRECTORY COMPILED
+    "$SIMPLER" build "$1" >out 2>err || fail "simpler build $1: $(cat err)"
+    grep -q "^1 source: $2 compiled" out || fail "$1: $(cat out), not $2 compiled"
+}
+# entry DIGIT SUFFIX MIB AGE: as large as it says, without a block of the disk
+entry() {
+    local name
+    name=cache/$(printf "$1%.0s" {1..32})$2
+    truncate -s "$3M" "$name" && touch -d "$4 ago" "$name"
+}
+is_there() { # is_there YES|NO DIGIT SUFFIX
+    local name
+    name=cache/$(printf "$2%.0s" {1..32})$3
+    case $1 in
+    YES) [ -e "$name" ] || fail "$name is gone" ;;
+    NO) [ ! -e "$name" ] || fail "$name is there" ;;
+    esac
+}
+
+for name in one two three four; do scene $name; done
+built one 1
+[ "$(ls cache | wc -l)" -eq 2 ] || fail "one object and its list"
+
+# Below the bound nothing goes, however old.
+entry a .so 100 '400 days'
+entry b .deps 100 '3 hours'
+built two 1
+is_there YES a .so
+is_there YES b .deps
+
+# Above it: the oldest, as many as needed.  What is in use or not the cache's stays.
+entry c .so 80 '2 hours'
+entry d .so 300 '10 minutes'
+truncate -s 300M cache/cafe.so cache/.hidden && touch -d '900 days ago' cache/cafe.so cache/.hidden
+touch -d '3 days ago' cache/.123.0 cache/.123.0.d
+touch cache/.124.0.log
+built one 0 # nothing is compiled: nothing is looked at
+is_there YES a .so
+built three 1
+is_there NO a .so
+is_there NO b .deps
+is_there NO c .so
+is_there YES d .so
+[ -e cache/cafe.so ] && [ -e cache/.hidden ] || fail "a file of somebody else is gone"
+[ -e cache/.123.0 ] || [ -e cache/.123.0.d ] && fail "what an old compilation has left is there"
+[ -e cache/.124.0.log ] || fail "a compilation that may run has lost its log"
+built one 0
+built two 0
+
+# To use is to be young: of three that are old, the one that is found stays.
+rm cache/*d.so
+touch -d '30 hours ago' cache/[0-9a-f]*.so cache/[0-9a-f]*.deps
+built two 0
+entry e .so 192 '20 hours'
+entry f .so 70 '10 hours'
+built four 1
+is_there NO e .so
+is_there YES f .so
+built two 0
+built one 1
+
+# While somebody looks nothing is removed.
+entry a .so 300 '5 hours'
+sed -i '$s/.*/\/\/ again/' one/orch.cpp
+flock -s cache/.lock "$SIMPLER" build one >out 2>err || fail "a build beside another"
+is_there YES a .so
+sed -i '$s/.*/\/\/ and again/' one/orch.cpp
+built one 1
+is_there NO a .so
+
+# While somebody removes nobody looks.
+flock -x cache/.lock timeout 1 "$SIMPLER" build one >out 2>err
+[ $? -eq 124 ] || fail "a look while entries are removed"
+
+# Two that build and prune at once: an object that was found, however old, is there to be loaded.
+for process in 1 2; do
+    name=$([ $process = 1 ] && echo two || echo three)
+    SIMPLER_CACHE_DIR=$work/names.$process "$SIMPLER" build $name >/dev/null 2>&1
+    own=$(cd names.$process && ls -- *.so *.deps)
+    for i in 1 2 3 4 5 6; do
+        large=cache/$(printf '%032x' "$process$i").so
+        truncate -s 260M "$large" && touch -d '2 hours ago' "$large"
+        for file in $own; do touch -c -d '3 hours ago' "cache/$file"; done
+        "$SIMPLER" run $name >out.$process 2>&1 || cp out.$process failed.$process
+        CXXFLAGS=-DROUND=$process$i "$SIMPLER" build one >out.$process 2>&1 || cp out.$process failed.$process
+    done &
+done
+wait
+cat failed.* 2>/dev/null && fail "two at once"
+# A directory that cannot be written is used as it is.
+built two 0
+chmod a-w cache
+"$SIMPLER" build two >out 2>err && grep -q ' 0 compiled' out || fail "a cache that cannot be written"
+chmod u+w cache
+echo ok
