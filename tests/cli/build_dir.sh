@@ -4,6 +4,7 @@
 # errors, mistakes in scene.json, goldens, what the objects need.
 # ctest: TIMEOUT 300
 set -u
+. "$SOURCE_DIR/tests/support/faults.sh"
 fail() { echo "FAILED: $*"; head -n 40 out err; exit 1; }
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -11,9 +12,9 @@ export SIMPLER_CACHE_DIR=$work/cache
 unset CXX CXXFLAGS
 touch out err
 
-# does STATUS ARGUMENT...: simpler's exit status; out and err are files
+# does STATUS ARGUMENT...: simpler's exit status, $got; out and err are files
 does() {
-    local status=$1 got
+    local status=$1
     shift
     "$SIMPLER" "$@" >out 2>err
     got=$?
@@ -168,6 +169,7 @@ complains "scene/kernel.cpp:8:32: error: "
 complains "|         out.data<float>()[i] = SCALD(in->data<float>()[i], from_u64<float>(args[2]));"
 complains "scene/orch.cpp:6:10: error: "
 complains 'simpler build: 2 of 2 sources do not compile'
+fault_saw source-does-not-compile exit=$got told=place
 does 1 run scene
 sed -i 's/SCALD/SCALED/' scene/kernel.cpp
 sed -i 's/add_imput/add_input/' scene/orch.cpp

@@ -9,6 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.environ["SOURCE_DIR"], "tests/support"))
 import args_dump_gen as gen
+import faults as matrix
 from viewer_cli import check, finish, run, saved, scratch, table_rows
 
 
@@ -22,10 +23,11 @@ def dump_of(count=3):
 def fault(directory, what, needed, *words, status=1):
     """The call fails, quietly on stdout, and standard error holds each of the needed patterns."""
     result = run(directory, *words)
-    check(result.status == status, f"{what} {words}: exit {status}", result)
+    told = check(result.status == status, f"{what} {words}: exit {status}", result)
     for pattern in needed:
-        check(re.search(pattern, result.err, re.IGNORECASE),
-              f"{what} {words}: standard error lacks /{pattern}/", result)
+        found = re.search(pattern, result.err, re.IGNORECASE) is not None
+        told &= check(found, f"{what} {words}: standard error lacks /{pattern}/", result)
+    matrix.saw("odd-dump", exit=result.status, told="fault" if told else "no")
     return result
 
 
@@ -267,6 +269,7 @@ def test_output():
         pass
     result = run(directory, stdout_path="/dev/full")
     check(result.status == 1 and "No space left" in result.err, "a full standard output", result)
+    matrix.saw("output-full", exit=result.status, told="yes" if "No space left" in result.err else "no")
 
 
 def test_counts():

@@ -118,6 +118,7 @@ region=$(sed -n 's/^region //p' "$prefix/.live")
 rm "$prefix/.live"
 ran 0 run dump_args --crash-safe --dump-args 2 --out n
 [ ! -e "$region" ] && [ "$(regions)" = 0 ] || fail "a stale region is left"
+fault_saw live-is-gone exit=$got regions_left="$(regions)"
 # A directory that has moved is still found, so its region stays, and is spoken of.
 crash --crash-safe
 region=$(sed -n 's/^region //p' "$prefix/.live")

@@ -29,6 +29,7 @@ done
 ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 run 0 --param fork=1 # the child leaks what its parent holds
 grep -q ': passed on' out || fail "a fork changes the verdict"
 [ "$(grep -c . err)" = 0 ] || fail "a child speaks for the program"
+fault_saw scene-forks exit=$got told=nothing
 # What the scene prints is beside the document.
 run 0 --json --param print=1
 /usr/bin/python3 -c "import json; assert json.load(open('out'))['passed']" || fail "JSON is broken"

@@ -11,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.environ["SOURCE_DIR"], "tests", "support"))
+import faults as matrix
+
 work = tempfile.TemporaryDirectory()
 scene = os.path.join(work.name, "scene")
 os.mkdir(scene)
@@ -84,4 +87,5 @@ for _ in range(150):
 for whole in (b"", b"\xff\xfe", b"[" * 100000, b"{\"a\":" * 3000, b"null", b"[]", b"{}"):
     check(whole)
 assert refused > count // 2, (refused, count)
+matrix.saw("rude-scene-json", count, exit=1, told="file")
 print(f"{count} manifests, {refused} refused")

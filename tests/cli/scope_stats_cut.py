@@ -7,6 +7,7 @@ import random
 import sys
 
 sys.path.insert(0, os.path.join(os.environ["SOURCE_DIR"], "tests", "support"))
+import faults as matrix
 import scope_report
 import scope_stats_gen
 
@@ -32,6 +33,8 @@ def main():
             check(runner, data, cut, faults)
         if runner.run(data).chip != "healthy":
             faults.append("the whole file is not healthy")
+    if not faults:
+        matrix.saw("samples-cut", first + 2 + len(data) - last_two, told="fault-or-not-healthy")
     print("%d faults" % len(faults), *faults[:20], sep="\n")
     return 1 if faults else 0
 

@@ -198,6 +198,7 @@ static void a_deadline_ends_what_is_held(void **state)
     forget();
     config.deadline_ns = 30000000;
     assert_int_equal(kit_run(&kit, submit_transfers, &plan, &config, &result), SIMPLER_ETIMEDOUT);
+    fault_saw("deadline-while-held", "status=%s", simpler_status_name(result.status));
     assert_int_equal(kit_run(&kit, submit_failing, transfers, &config, &result), SIMPLER_EKERNEL);
 }
 

@@ -629,6 +629,8 @@ static void a_deadline_ends_the_wait(void **state)
     config.deadline_ns = 50000000;
     assert_int_equal(run_job(&job, config), SIMPLER_ETIMEDOUT);
     assert_int_equal(result.stats.tasks_failed, 0);
+    fault_saw("deadline-in-barrier", "status=%s kernels_failed=%d",
+              simpler_status_name(result.status), (int)result.stats.tasks_failed);
 }
 
 /* ---- predicates ---- */

@@ -5,6 +5,7 @@
 
 #include "base/testpoint.h"
 #include "cm.h"
+#include "faults.h"
 #include "kit.h"
 
 static struct kit kit;
@@ -116,7 +117,10 @@ static void a_cancel_while_memory_is_made_ends_the_run(void **state)
     assert_true(simpler_testpoint_hits(SIMPLER_TESTPOINT_MAP_MEMORY) > 0);
     assert_int_equal(rc, SIMPLER_ECANCELED);
     /* And the next one is another run. */
-    assert_int_equal(kit_run(&kit, submit_many, &tasks, &config, &result), 0);
+    int next = kit_run(&kit, submit_many, &tasks, &config, &result);
+    assert_int_equal(next, 0);
+    fault_saw("canceled-before-start", "status=%s next=%s", simpler_status_name(rc),
+              simpler_status_name(next));
 }
 #endif
 

@@ -100,7 +100,9 @@ static void no_cancel_is_lost(void **state)
         struct simpler_run *run = kit_submit_run(&kit, &call, &config);
         kit_spin_ns(kit_random_below(&random, 100000));
         simpler_run_cancel(run);
-        assert_int_equal(kit_finish_run(run), SIMPLER_ECANCELED);
+        int rc = kit_finish_run(run);
+        assert_int_equal(rc, SIMPLER_ECANCELED);
+        fault_saw("canceled-at-random", "status=%s", simpler_status_name(rc));
     }
     kit_pass(&kit, gated_graph, &(struct gated){.gate = {.open = 1}});
     kit_close(&kit);

@@ -129,11 +129,18 @@ def document():
     if r.returncode or tree.read("docs/reliability.md") != "# Before\n\n%s\n\nBehind\n" % TABLE:
         bad.append("--write: %s%s" % (r.stdout, tree.read("docs/reliability.md")))
     shutil.rmtree(tree.root)
-    tree = Tree(records=GOOD[:2])
-    before = tree.read("docs/reliability.md")
-    expect("--write without a fault", tree, 1, "never injected", "--write")
-    if before.count("full-disk") != 1:
-        bad.append("--write without a fault has written")
+    # A row without new records stays, unless another thing is promised now.
+    tree = Tree(records=[(*GOOD[0][:4], "status=TIMEOUT device=free ms=99.5"), GOOD[1]])
+    r = tree.run("--write")
+    if r.returncode or tree.read("docs/reliability.md") != "# Before\n\n%s\n\nBehind\n" % TABLE.replace("=42", "=100"):
+        bad.append("--write of some: %s%s" % (r.stdout, tree.read("docs/reliability.md")))
+    shutil.rmtree(tree.root)
+    for what, tree in (("another promise", Tree(PROMISES.replace("is full", "is fuller"), GOOD[:2])),
+                       ("another status", Tree(records=GOOD + [("asan", "full-disk", TMR, 1, "run=LOST kept=all")])),
+                       ("half of the runtimes", Tree(records=GOOD[1:]))):
+        if tree.run("--write").returncode != 1 or TABLE not in tree.read("docs/reliability.md"):
+            bad.append("--write has written: %s" % what)
+        shutil.rmtree(tree.root)
 
 
 def helpers():

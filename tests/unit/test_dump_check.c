@@ -8,6 +8,7 @@
 
 #include "cm.h"
 #include "failing_alloc.h"
+#include "faults.h"
 #include "report/dump_check.h"
 #include "report/extent_sort.h"
 
@@ -212,6 +213,7 @@ static void each_allocation_may_fail(void **state)
         simpler_dump_manifest_close(m);
         assert_true(rc == 0 || rc == SIMPLER_ENOMEM);
         assert_int_equal(rc == 0, !failing_alloc_fired());
+        fault_saw_times("reader-step", failing_alloc_fired(), "status=%s", simpler_status_name(rc));
     }
     assert_true(nth > 4); /* reader, its path, its window, the sort */
 }

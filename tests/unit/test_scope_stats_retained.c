@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "cm.h"
+#include "faults.h"
 #include "collect/scope_stats/scope_stats_aicpu.h"
 #include "collect/scope_stats/scope_stats_collector.h"
 #include "scope_file.h"
@@ -182,8 +183,11 @@ static void a_budget_refuses_and_recovers(void **state)
         admit();
         scopes(600);
         scope_stats_flush();
-        assert_int_equal(settle(SIMPLER_LANE_COMPLETE), SIMPLER_EPARTIAL);
+        int rc = settle(SIMPLER_LANE_COMPLETE);
+        assert_int_equal(rc, SIMPLER_EPARTIAL);
         assert_int_equal(outcome.write_failed, 512); /* the second full buffer */
+        fault_saw("across-memory-full", "settle=%s not_counted=%d", simpler_status_name(rc),
+                  1200 - (int)(outcome.records + outcome.write_failed));
         assert_int_equal(write_taken(), SIMPLER_EPARTIAL);
         metadata_is("{\"fatal\": false, \"dropped\": 0, \"total\": 1200, " MAXIMA
                     "\"collection_verdict\": \"partial_safe\", \"counts_unknown\": false, "
@@ -392,7 +396,9 @@ static void a_place_that_cannot_be_is_a_failure(void **state)
     scopes(300);
     scope_stats_flush();
     assert_int_equal(settle(SIMPLER_LANE_COMPLETE), 0);
-    assert_int_equal(write_taken(), SIMPLER_EIO);
+    int rc = write_taken();
+    assert_int_equal(rc, SIMPLER_EIO);
+    fault_saw("across-no-place", "write=%s", simpler_status_name(rc));
 }
 
 /* Files are made later and in any order; each keeps its run's sizes and number. */
