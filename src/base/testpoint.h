@@ -38,6 +38,8 @@
     X(REVOKE_AT_ONCE)            \
     X(REVOKE_AFTER_ASK)          \
     X(MONITOR_BEFORE_CLAIM)      \
+    X(HANG_CLAIMED)              \
+    X(HANG_TAKEN_BACK)           \
     X(PARTIAL_BEFORE_CAPTURE)    \
     X(SCOPE_TASKS)               \
     X(GROUP_BEFORE_ARRIVE)       \

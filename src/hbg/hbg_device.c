@@ -75,20 +75,22 @@ uint64_t simpler_hbg_progress(const void *argument)
     return SUM(device, completed) - device->progress_base;
 }
 
-static void stop_run(struct simpler_hbg_device *device, int status)
+/* True: nothing had stopped it before. */
+static bool stop_run(struct simpler_hbg_device *device, int status)
 {
     int32_t none = 0;
+    bool first = atomic_compare_exchange_strong_explicit(
+        &device->stop, &none, status, memory_order_release, memory_order_relaxed);
 
-    (void)atomic_compare_exchange_strong_explicit(&device->stop, &none, status,
-                                                  memory_order_release, memory_order_relaxed);
     atomic_store_explicit(&device->attention, 1, memory_order_relaxed);
+    return first;
 }
 
 void simpler_hbg_cancel(void *device)
 {
     struct simpler_hbg_device *d = device;
 
-    stop_run(d, SIMPLER_ECANCELED);
+    (void)stop_run(d, SIMPLER_ECANCELED);
     /* The caller looks: from now on it waits less long. */
     simpler_event_notify_rare(&d->finish, 1);
 }
@@ -116,6 +118,28 @@ static void report_progress(const struct simpler_hbg_device *device)
     device->run->progress(device->run->progress_user, simpler_hbg_progress(device));
 }
 
+/*
+ * Whether the run came to its end while its threads were asked out: the last one has left it,
+ * and (@first: the stop is ours) nothing was kept from running by the stop.
+ */
+static bool has_ended(const struct simpler_hbg_device *device, uint32_t before, bool first)
+{
+    return atomic_load_explicit(&device->finish_seq, memory_order_acquire) != before &&
+           (!first || atomic_load_explicit(&device->cut, memory_order_relaxed) == 0);
+}
+
+/* It is told as what it came to; its threads leave, and are started anew. */
+static void take_back(struct simpler_hbg_device *device, bool first, uint64_t idle_ns)
+{
+    SIMPLER_TESTPOINT(HANG_TAKEN_BACK);
+    SIMPLER_INFO("a run without progress for %llu ms ended as it was about to be taken away",
+                 (unsigned long long)(idle_ns / 1000000));
+    device->busy = false;
+    if (first)
+        atomic_store_explicit(&device->stop, 0, memory_order_release);
+    simpler_hbg_stop_threads(device);
+}
+
 /* True: the run hangs, and was ended; *stall says how. */
 static bool look(struct simpler_hbg_device *device, uint32_t before, struct simpler_hbg_look *seen,
                  struct simpler_stall *stall)
@@ -129,7 +153,13 @@ static bool look(struct simpler_hbg_device *device, uint32_t before, struct simp
         return false;
     /* Before the stop: who sees that one leaves, and does not call the rest of its grain done. */
     simpler_hbg_ask_out(device);
-    stop_run(device, -SIMPLER_CODE_SCHEDULER_TIMEOUT);
+    bool first = stop_run(device, -SIMPLER_CODE_SCHEDULER_TIMEOUT);
+    SIMPLER_TESTPOINT(HANG_CLAIMED);
+    simpler_hbg_hang_freeze(device);
+    if (has_ended(device, before, first)) {
+        take_back(device, first, idle_ns);
+        return false;
+    }
     simpler_hbg_end_hung(device, idle_ns, stall);
     return true;
 }
@@ -149,7 +179,7 @@ static bool wait_finish(struct simpler_hbg_device *device, uint32_t before, uint
         uint64_t now = simpler_clock_ns(), next = tick < end ? tick : end;
         uint64_t pause = simpler_hbg_look_ns(device);
         if (now >= end) {
-            stop_run(device, SIMPLER_ETIMEDOUT);
+            (void)stop_run(device, SIMPLER_ETIMEDOUT);
             end = UINT64_MAX;
         } else if (now >= tick) {
             report_progress(device);
@@ -186,6 +216,7 @@ static int prepare(struct simpler_hbg_device *device, const struct simpler_devic
     atomic_store_explicit(&device->asked, 0, memory_order_relaxed);
     device->kernels = run->callable->by_id;
     device->progress_base = SUM(device, completed);
+    atomic_store_explicit(&device->cut, 0, memory_order_relaxed);
     atomic_store_explicit(&device->failure.claim, 0, memory_order_relaxed);
     return 0;
 }
@@ -322,7 +353,7 @@ int simpler_hbg_execute(void *argument, const struct simpler_device_run *run,
                  ? run_on_device(device, end, &stall)
                  : 0;
     if (rc != 0)
-        stop_run(device, rc);
+        (void)stop_run(device, rc);
     result->stats.wall_ns = simpler_clock_ns() - start;
     fill_stats(device, &before, &result->stats);
     simpler_timing_fill(device->timing, result);

@@ -178,6 +178,7 @@ struct simpler_hbg_device {
     _Alignas(SIMPLER_CACHE_LINE) _Atomic int32_t stop;
     /* 1: something failed or is to stop; every task looks first.  Set before W2 or by stop. */
     _Atomic uint32_t attention;
+    _Atomic uint32_t cut; /* 1: because of stop something was not run; any thread, before W2 */
     _Atomic uint32_t handover_ns;
     _Atomic bool closing; /* every thread is to leave the run, and its entry */
     /*
@@ -223,6 +224,19 @@ simpler_hbg_word_part(const struct simpler_hbg_device *device, uint64_t word)
 SIMPLER_INLINE bool simpler_hbg_is_closing(const struct simpler_hbg_device *device)
 {
     return atomic_load_explicit(&device->closing, memory_order_acquire);
+}
+
+/*
+ * Before a task; who is told so does not run it.  acquire: pairs with the stop of who ends a hung
+ * run, who sets closing before: asked in this order, a run that is taken away is left and not
+ * gone through.
+ */
+SIMPLER_INLINE bool simpler_hbg_is_stopped(struct simpler_hbg_device *device)
+{
+    if (SIMPLER_LIKELY(atomic_load_explicit(&device->stop, memory_order_acquire) == 0))
+        return false;
+    atomic_store_explicit(&device->cut, 1, memory_order_relaxed);
+    return true;
 }
 
 SIMPLER_INLINE bool simpler_hbg_is_over(const struct simpler_hbg_device *device)

@@ -186,12 +186,16 @@ static void capture_partial(struct simpler_hbg_device *device)
 }
 #endif
 
+void simpler_hbg_hang_freeze(struct simpler_hbg_device *device)
+{
+    device->busy =
+        simpler_kernel_guard_freeze(&device->guarded, simpler_hang_grace_ns(budget_of(device)));
+}
+
 void simpler_hbg_end_hung(struct simpler_hbg_device *device, uint64_t idle_ns,
                           struct simpler_stall *stall)
 {
     device->hung = true;
-    device->busy =
-        simpler_kernel_guard_freeze(&device->guarded, simpler_hang_grace_ns(budget_of(device)));
     capture_partial(device);
     simpler_hbg_stall_examine(device, idle_ns, stall);
     SIMPLER_ERROR("the run hangs: %s", stall->headline);

@@ -33,8 +33,9 @@ uint64_t simpler_hbg_look_ns(const struct simpler_hbg_device *device);
 bool simpler_hbg_look(struct simpler_hbg_device *device, struct simpler_hbg_look *look,
                       uint64_t *idle_ns);
 
-/* Takes the run away from its threads, which were asked out; writes device->busy and what the log
- * and @stall say. */
+/* Takes the run away from its threads, which were asked out; writes device->busy. */
+void simpler_hbg_hang_freeze(struct simpler_hbg_device *device);
+/* The run hung: what the log and @stall say of it. */
 struct simpler_stall;
 void simpler_hbg_end_hung(struct simpler_hbg_device *device, uint64_t idle_ns,
                           struct simpler_stall *stall);

@@ -189,6 +189,7 @@ void simpler_hbg_init_thread(struct simpler_hbg_thread *thread, struct simpler_h
     thread->member.ops = &simpler_hbg_member_ops;
     thread->member.owner = thread;
     thread->member.stop = &device->stop;
+    thread->member.cut = &device->cut;
     thread->member.spin_ticks = device->spin_ticks;
 }
 

@@ -44,11 +44,12 @@ int simpler_hbg_run_block(struct simpler_hbg_thread *thread, const struct simple
     const struct simpler_hbg_launch *launch = simpler_hbg_launch_of(part->image, number);
 
     /* A run that hangs is left as it is, any other stopped one is gone through. */
+    bool stopped = simpler_hbg_is_stopped(thread->device);
     if (simpler_hbg_is_closing(thread->device)) {
         thread->left = true;
         return 0;
     }
-    if (atomic_load_explicit(&thread->device->stop, memory_order_relaxed) != 0)
+    if (stopped)
         return 0;
     simpler_hbg_fill_args(thread, part, number);
     thread->local.block_idx = block;

@@ -247,10 +247,10 @@ static bool run_one(struct simpler_hbg_thread *thread, struct simpler_hbg_part *
         note_failure(thread, part, number, 0);
         return true;
     }
+    bool stopped = simpler_hbg_is_stopped(device);
     if (simpler_hbg_is_closing(device))
         return false;
-    if (node->func_id == SIMPLER_HBG_FUNC_DUMMY ||
-        atomic_load_explicit(&device->stop, memory_order_relaxed) != 0)
+    if (node->func_id == SIMPLER_HBG_FUNC_DUMMY || stopped)
         return true;
     if (node->func_id == SIMPLER_HBG_FUNC_LAUNCH) {
         status = simpler_hbg_run_launch(thread, part, number);

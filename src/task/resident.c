@@ -100,8 +100,10 @@ static int wait_for(const struct simpler_member *member, const struct wait *w)
     }
     while (verdict == WAIT) {
         int32_t stop = atomic_load_explicit(member->stop, memory_order_acquire);
-        if (stop != 0)
+        if (stop != 0) {
+            atomic_store_explicit(member->cut, 1, memory_order_relaxed);
             return stop;
+        }
         uint32_t seen = simpler_event_prepare_rare(&w->group->event);
         verdict = look(w);
         if (verdict == WAIT)

@@ -48,6 +48,7 @@ struct simpler_member {
     const struct simpler_member_ops *ops;
     void *owner;                       /* the runtime's */
     const _Atomic int32_t *stop;       /* not 0: waits end with it */
+    _Atomic uint32_t *cut;             /* set to 1 by a wait that ended so */
     struct simpler_group *task;        /* NULL: the task is not resident as a whole */
     struct simpler_block_group *block; /* NULL: the block is not resident */
     uint32_t lane;                     /* enum simpler_lane */

@@ -205,6 +205,7 @@ static int prepare(struct simpler_device *device, const struct simpler_device_ru
     device->kernel_count = run->callable->func_id_count;
     device->fatal_text[0] = '\0';
     atomic_store_explicit(&device->failure.task, 0, memory_order_relaxed);
+    atomic_store_explicit(&device->cut, 0, memory_order_relaxed);
     device->progress_base = simpler_scheduler_completed(device);
     atomic_store_explicit(&device->published, 0, memory_order_relaxed);
     simpler_orchestrator_reset(device);

@@ -302,6 +302,9 @@ struct simpler_device {
     _Alignas(SIMPLER_CACHE_LINE) _Atomic int32_t stop;
     _Atomic uint32_t handover_ns; /* measured round trip */
     _Atomic bool closing;
+    /* 1: because of stop a task was not run, or somebody was told of it.  Any thread; read by the
+     * monitor when all have left (M3).  The orchestrator's own calls tell by its status. */
+    _Atomic uint32_t cut;
 
     struct simpler_event work;     /* schedulers wait for ready tasks */
     struct simpler_event progress; /* the orchestrator waits for completions */

@@ -170,9 +170,13 @@ static void capture(struct simpler_thread *thread, uint32_t number, bool after)
     simpler_arg_capture_before(thread, number);
 }
 
-static bool is_stopped(const struct simpler_device *device)
+/* Whoever asks does not run what it was about to run. */
+static bool is_stopped(struct simpler_device *device)
 {
-    return atomic_load_explicit(&device->stop, memory_order_relaxed) != 0;
+    if (SIMPLER_LIKELY(atomic_load_explicit(&device->stop, memory_order_relaxed) == 0))
+        return false;
+    atomic_store_explicit(&device->cut, 1, memory_order_relaxed);
+    return true;
 }
 
 /* True: there is nothing to run, the task was completed. */

@@ -92,21 +92,60 @@ static void conclude(struct simpler_device *device, const struct simpler_stall *
     SIMPLER_ERROR("the run hangs: %s", stall->headline);
 }
 
-/* The run is ours: everybody out, the report, the result, the caller. */
-static void end_hung(struct simpler_device *device, uint64_t phase, uint64_t idle_ns)
+/*
+ * Whether the run came to its end while its threads were asked out: all have left it, every task
+ * is done, and (@first: the stop is ours) nobody was kept from anything by the stop.  With a
+ * hazard check its report is gone by then.
+ */
+static bool has_ended(const struct simpler_device *device, bool first)
+{
+    const struct simpler_orch *orch = &device->orch;
+
+    if (device->busy || orch->orchestration_ns == 0 || !simpler_orchestrator_is_drained(device) ||
+        device->run->check_hazards)
+        return false;
+    return !first ||
+           (orch->status == 0 && atomic_load_explicit(&device->cut, memory_order_relaxed) == 0);
+}
+
+/* It is told as what it came to. */
+static void conclude_ended(struct simpler_device *device, bool first, uint64_t idle_ns)
+{
+    SIMPLER_TESTPOINT(HANG_TAKEN_BACK);
+    SIMPLER_INFO("a run without progress for %llu ms ended as it was about to be taken away",
+                 (unsigned long long)(idle_ns / 1000000));
+    if (first)
+        atomic_store_explicit(&device->stop, 0, memory_order_release);
+    simpler_orchestrator_conclude(device);
+}
+
+/* Of threads that are out or revoked: the report, the result. */
+static void report_hung(struct simpler_device *device, bool first, uint64_t idle_ns)
 {
     struct simpler_stall stall;
+
+    if (first)
+        simpler_scope_sample_fatal(device);
+    simpler_arg_capture_partial(device);
+    simpler_stall_examine(device, idle_ns, &stall);
+    conclude(device, &stall, first);
+}
+
+/* The run is ours: everybody out, the result, the caller. */
+static void end_hung(struct simpler_device *device, uint64_t phase, uint64_t idle_ns)
+{
     int32_t none = 0;
     bool first = atomic_compare_exchange_strong_explicit(
         &device->stop, &none, -SIMPLER_CODE_SCHEDULER_TIMEOUT, memory_order_release,
         memory_order_relaxed);
 
-    if (first)
-        simpler_scope_sample_fatal(device);
+    SIMPLER_TESTPOINT(HANG_CLAIMED);
     simpler_hang_freeze(device, simpler_hang_grace_ns(budget_of(device)));
-    simpler_arg_capture_partial(device);
-    simpler_stall_examine(device, idle_ns, &stall);
-    conclude(device, &stall, first);
+    if (has_ended(device, first))
+        conclude_ended(device, first, idle_ns);
+    else
+        report_hung(device, first, idle_ns);
+    /* Its threads have left, or will. */
     device->hung = true;
     /* P11, release: the result. */
     atomic_store_explicit(&device->finish_seq, (uint32_t)(phase >> 2), memory_order_release);

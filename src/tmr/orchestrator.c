@@ -41,13 +41,15 @@ static void reset_ring(struct simpler_device *device, uint32_t r, uint32_t first
     device->alive[r] = 0;
 }
 
+bool simpler_orchestrator_is_drained(const struct simpler_device *device)
+{
+    return simpler_scheduler_completed(device) - device->progress_base == device->orch.submitted;
+}
+
 static enum simpler_wait is_drained(struct simpler_orch *orch, void *context)
 {
     (void)context;
-    return simpler_scheduler_completed(orch->device) - orch->device->progress_base ==
-                   orch->submitted
-               ? SIMPLER_WAIT_DONE
-               : SIMPLER_WAIT_MORE;
+    return simpler_orchestrator_is_drained(orch->device) ? SIMPLER_WAIT_DONE : SIMPLER_WAIT_MORE;
 }
 
 /*
@@ -161,7 +163,8 @@ static void orchestrate(struct simpler_orch *orch)
             callable->expected_arg_count, simpler_text_plural(callable->expected_arg_count), given);
     else
         callable->orchestrate(orch, run->args);
-    if (simpler_fatal_status(orch) == 0 && orch->open > 1)
+    /* As its calls were told: a stop of this moment has kept nothing from it. */
+    if (orch->status == 0 && orch->open > 1)
         (void)simpler_fatal_latch(orch, SIMPLER_CODE_INVALID_ARGS,
                                   "the orchestration returned with %u scope%s open", orch->open - 1,
                                   simpler_text_plural(orch->open - 1));

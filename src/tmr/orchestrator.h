@@ -13,6 +13,8 @@ bool simpler_orchestrator_execute(struct simpler_device *device);
 /* Fills device->result from what the orchestrator knows: its own, or the monitor's once the
  * orchestrator has left the run. */
 void simpler_orchestrator_conclude(struct simpler_device *device);
+/* Whether every task that was submitted is done; the orchestrator's, or as before. */
+bool simpler_orchestrator_is_drained(const struct simpler_device *device);
 
 /* Scopes; 0 or a status. */
 int simpler_orchestrator_enter(struct simpler_orch *orch, enum simpler_scope_mode mode,

@@ -49,6 +49,7 @@ void simpler_scheduler_init_thread(struct simpler_thread *thread, struct simpler
     thread->member.ops = &simpler_launch_member_ops;
     thread->member.owner = thread;
     thread->member.stop = &device->stop;
+    thread->member.cut = &device->cut;
     atomic_store_explicit(&thread->counts.guard.kernel, SIMPLER_NO_KERNEL, memory_order_relaxed);
 }
 
@@ -366,9 +367,12 @@ void simpler_scheduler_execute(struct simpler_thread *thread, uint32_t number)
         simpler_scheduler_count(&thread->counts.poisoned);
         return;
     }
-    if (slot->shape == SIMPLER_SHAPE_DUMMY ||
-        SIMPLER_UNLIKELY(atomic_load_explicit(&thread->device->stop, memory_order_relaxed) != 0))
+    if (slot->shape == SIMPLER_SHAPE_DUMMY)
         return;
+    if (SIMPLER_UNLIKELY(atomic_load_explicit(&thread->device->stop, memory_order_relaxed) != 0)) {
+        atomic_store_explicit(&thread->device->cut, 1, memory_order_relaxed);
+        return;
+    }
     int status = simpler_scheduler_call(thread, number);
     if (SIMPLER_LIKELY(((uint32_t)status | thread->deferred) == 0))
         simpler_scheduler_count(&thread->counts.run);

@@ -12,7 +12,10 @@ static void report_fatal(struct simpler_orch *orch, enum simpler_device_code cod
 
 static bool is_fatal(const struct simpler_orch *orch)
 {
-    return atomic_load_explicit(&orch->device->stop, memory_order_relaxed) != 0;
+    if (atomic_load_explicit(&orch->device->stop, memory_order_relaxed) == 0)
+        return false;
+    atomic_store_explicit(&orch->device->cut, 1, memory_order_relaxed);
+    return true;
 }
 
 static uint32_t cluster_count(const struct simpler_orch *orch)

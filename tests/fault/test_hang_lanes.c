@@ -28,9 +28,10 @@
 #define SCALARS 2u
 
 /* Where the kernels of a round are let go. */
-enum place { BY_ITSELF, BEFORE_CLAIM, AFTER_ASK, AT_CAPTURE, AFTER_RUN, PLACES };
-static const char *const place_names[] = {"by itself", "before the claim", "after the question",
-                                          "at the capture", "after the run"};
+enum place { BY_ITSELF, BEFORE_CLAIM, AFTER_CLAIM, AFTER_ASK, AT_CAPTURE, AFTER_RUN, PLACES };
+static const char *const place_names[] = {"by itself",       "before the claim",
+                                          "after the claim", "after the question",
+                                          "at the capture",  "after the run"};
 
 /* One task of a round, as its kernel sees it. */
 struct note {
@@ -39,15 +40,16 @@ struct note {
     bool hangs;
 };
 
+/* Atomic: the monitor may still stand at a test point of a run that has ended by itself. */
 static struct {
-    uint32_t tasks, tensors, threads;
-    enum place place;
-    uint64_t own_ns;   /* a kernel that hangs comes back after that by itself; 0: never */
-    uint64_t pause_ns; /* of who has let go */
-    uint64_t leave_ns; /* of a kernel that is about to return */
-    uint32_t drop_one_in, bin_from, scope_from; /* what fails; 0: nothing */
-    bool waits;                                 /* the monitor, for a first kernel */
-    _Atomic int let_go, begun;
+    uint32_t tasks, tensors;
+    uint64_t own_ns; /* a kernel that hangs comes back after that by itself; 0: never */
+    _Atomic enum place place;
+    _Atomic uint64_t pause_ns;                          /* of who has let go */
+    _Atomic uint64_t leave_ns;                          /* of a kernel that is about to return */
+    _Atomic uint32_t drop_one_in, bin_from, scope_from; /* what fails; 0: nothing */
+    _Atomic int waits;                                  /* the monitor, for a first kernel */
+    _Atomic int let_go, begun, refused;
     _Atomic uint32_t switches, bin_writes, scope_writes, asked;
     struct note note[TASKS];
 } now;
@@ -97,6 +99,13 @@ static int work(const int64_t *args, uint32_t tensors, void *user)
     return 0;
 }
 
+/* The run may have ended. */
+static void note_answer(int rc)
+{
+    if (rc != 0)
+        atomic_store(&now.refused, 1);
+}
+
 static void submit(struct simpler_orch *orch, struct note *n)
 {
     struct simpler_tensor own = kit_tensor(cells[n->index], 8, SIMPLER_DTYPE_UINT64);
@@ -107,18 +116,17 @@ static void submit(struct simpler_orch *orch, struct note *n)
     simpler_task_args_add_inout(&args, &own);
     if (now.tensors == 2)
         simpler_task_args_add_inout(&args, &chain);
-    /* The run may have ended. */
-    (void)kit_submit_variant(orch, n->hangs ? KIT_LONG : 0, &args, work, n, NULL);
+    note_answer(kit_submit_variant(orch, n->hangs ? KIT_LONG : 0, &args, work, n, NULL));
 }
 
 static void graph(struct simpler_orch *orch, void *user)
 {
     (void)user;
-    for (uint32_t i = 0; i < now.tasks; i++)
-        SIMPLER_SCOPE(orch)
-        {
-            submit(orch, &now.note[i]);
-        }
+    for (uint32_t i = 0; i < now.tasks; i++) {
+        note_answer(simpler_orch_scope_begin_at(orch, SIMPLER_SCOPE_AUTO, "graph.c", (int)i));
+        submit(orch, &now.note[i]);
+        note_answer(simpler_orch_scope_end(orch));
+    }
 }
 
 static void let_go(bool here)
@@ -140,7 +148,7 @@ static void wait_for_a_kernel(void)
 {
     uint64_t end = kit_now_ns() + 200000000;
 
-    while (now.waits && atomic_load(&now.begun) == 0 && kit_now_ns() < end)
+    while (now.waits != 0 && now.begun == 0 && kit_now_ns() < end)
         kit_sleep_ns(20000);
 }
 
@@ -151,6 +159,9 @@ static bool at_point(void *user, enum simpler_testpoint point)
     case SIMPLER_TESTPOINT_MONITOR_BEFORE_CLAIM:
         wait_for_a_kernel();
         let_go(now.place == BEFORE_CLAIM);
+        return false;
+    case SIMPLER_TESTPOINT_HANG_CLAIMED:
+        let_go(now.place == AFTER_CLAIM);
         return false;
     case SIMPLER_TESTPOINT_REVOKE_AFTER_ASK:
         let_go(now.place == AFTER_ASK);
@@ -178,35 +189,42 @@ static bool at_point(void *user, enum simpler_testpoint point)
 }
 #endif
 
-static void choose(struct kit_random *chance, struct simpler_call_config *config)
+static uint32_t some(struct kit_random *chance, uint32_t percent, uint32_t most)
 {
-    memset(&now, 0, sizeof(now));
+    return kit_random_chance(chance, percent) ? 1 + kit_random_below(chance, most) : 0;
+}
+
+static void choose_tasks(struct kit_random *chance)
+{
     now.tasks = 1 + kit_random_below(chance, TASKS);
     now.tensors = 1 + kit_random_below(chance, 2);
+    uint32_t first = kit_random_below(chance, now.tasks);
+    for (uint32_t i = 0; i < TASKS; i++) {
+        struct note *n = &now.note[i];
+        n->index = i;
+        n->hangs = i == first || kit_random_chance(chance, 20);
+        n->calls = n->thread = n->done = 0;
+        cells[i][0] = value(i, FRESH);
+    }
+    cells[TASKS][0] = value(TASKS, FRESH);
+}
+
+static void choose(struct kit_random *chance, struct simpler_call_config *config)
+{
+    now.let_go = now.begun = now.refused = 0;
+    now.switches = now.bin_writes = now.scope_writes = now.asked = 0;
+    choose_tasks(chance);
     now.place = (enum place)kit_random_below(chance, PLACES);
 #if !defined(SIMPLER_DEBUG)
     now.place = kit_random_chance(chance, 80) ? BY_ITSELF : AFTER_RUN;
 #endif
-    if (now.place == BY_ITSELF)
-        now.own_ns = 300000 + kit_random_below(chance, 2700000);
+    now.own_ns = now.place == BY_ITSELF ? 300000 + kit_random_below(chance, 2700000) : 0;
     now.waits = kit_random_chance(chance, 90);
-    if (kit_random_chance(chance, 60))
-        now.pause_ns = kit_random_below(chance, 4000);
-    if (kit_random_chance(chance, 30))
-        now.leave_ns = kit_random_below(chance, 2000);
-    if (kit_random_chance(chance, 10))
-        now.drop_one_in = 1 + kit_random_below(chance, 4);
-    if (kit_random_chance(chance, 5))
-        now.bin_from = 1 + kit_random_below(chance, 2);
-    if (kit_random_chance(chance, 5))
-        now.scope_from = 1 + kit_random_below(chance, 2);
-    uint32_t first = kit_random_below(chance, now.tasks);
-    for (uint32_t i = 0; i < TASKS; i++) {
-        now.note[i].index = i;
-        now.note[i].hangs = i == first || kit_random_chance(chance, 20);
-        cells[i][0] = value(i, FRESH);
-    }
-    cells[TASKS][0] = value(TASKS, FRESH);
+    now.pause_ns = some(chance, 60, 4000);
+    now.leave_ns = some(chance, 30, 2000);
+    now.drop_one_in = some(chance, 10, 4);
+    now.bin_from = some(chance, 5, 2);
+    now.scope_from = some(chance, 5, 2);
     /* Some end by their deadline, and hang then. */
     config->deadline_ns = kit_random_chance(chance, 10) ? 500000 : 0;
 }
@@ -474,6 +492,16 @@ static void check_unknown(void)
     (*(unproved ? &tally.unproved : &tally.unbegun))++;
 }
 
+/* Who passed, passed truly. */
+static void check_all_ran(void)
+{
+    for (uint32_t i = 0; i < now.tasks; i++)
+        assert_int_equal(atomic_load(&now.note[i].done), 1);
+    assert_int_equal(hang_result.stats.tasks_run, now.tasks);
+    assert_int_equal(atomic_load(&now.refused), 0);
+    assert_string_equal(hang_result.message, "");
+}
+
 /* @v: from before anybody came back late. */
 static void check(const struct views *v, int rc)
 {
@@ -488,6 +516,8 @@ static void check(const struct views *v, int rc)
     assert_int_equal(after.dump.digest, v->dump.digest);
     assert_int_equal(after.scope.digest, v->scope.digest);
     see(&seen);
+    if (rc == 0)
+        check_all_ran();
     check_dump_result(&v->dump);
     check_tasks(&seen, &v->dump, hang_result.args_dump.status == 0);
     check_inside(&v->dump);
@@ -496,14 +526,15 @@ static void check(const struct views *v, int rc)
     check_scope_stats(&v->scope, rc);
 }
 
-/* All ran, and yet. */
+/* All ran, and the orchestration was refused nothing, and yet. */
 static void count_untrue(int rc)
 {
-    bool all = rc != 0;
+    bool all = rc == -SIMPLER_CODE_SCHEDULER_TIMEOUT && atomic_load(&now.refused) == 0;
 
     for (uint32_t i = 0; i < now.tasks; i++)
         all &= atomic_load(&now.note[i].done) != 0;
-    tally.told_hung += all && strstr(hang_result.message, "is still inside") == NULL;
+    tally.told_hung += all && strstr(hang_result.message, "is still inside") == NULL &&
+                       strstr(hang_result.message, "has not come back") == NULL;
 }
 
 static void one_round(struct kit_random *chance, uint32_t threads)
@@ -550,6 +581,9 @@ static void run_rounds(uint32_t threads, uint32_t rounds, double seconds)
 
     print_message("%u threads, seed %llu\n", threads, (unsigned long long)chance.state);
     memset(&tally, 0, sizeof(tally));
+#if defined(SIMPLER_DEBUG)
+    simpler_testpoint_reset_hits();
+#endif
     kit_close(&hang_kit);
     (void)setenv("SIMPLER_SCHEDULER_TIMEOUT_MS", "1", 1);
     simpler_log_set_callback(quiet, NULL);
@@ -572,8 +606,11 @@ static void run_rounds(uint32_t threads, uint32_t rounds, double seconds)
         return;
     assert_true(tally.own_end > done / 50 && tally.hung > done / 20);
     assert_true(tally.partial > done / 50 && tally.timed_out > 0);
+    /* A stop between the orchestration's last call and the end of its root scope. */
+    assert_true(tally.told_hung <= (hang_on_hbg() ? 0 : 1 + done / 100));
     assert_true(tally.unproved <= 1 + done / 50 && tally.unbegun <= 1 + done / 5);
 #if defined(SIMPLER_DEBUG)
+    assert_true(simpler_testpoint_hits(SIMPLER_TESTPOINT_HANG_TAKEN_BACK) > 0);
     assert_true(tally.met > done / 50 && tally.dropped > 0 && tally.truncated > 0);
 #endif
 }

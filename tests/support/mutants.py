@@ -211,6 +211,10 @@ MUTANTS = [
          "    if (atomic_load_explicit(revoke, memory_order_acquire) == SIMPLER_REVOKE_NOT)\n",
          "    if (atomic_load_explicit(revoke, memory_order_acquire) <= SIMPLER_REVOKE_ASKED)\n")],
      HANG_TESTS),
+    ("cut-unseen", "a run in which the stop kept tasks from running is told as ended", "dev", [
+        ("src/tmr/monitor.c",
+         "(orch->status == 0 && atomic_load_explicit(&device->cut, memory_order_relaxed) == 0);",
+         "(orch->status == 0);")], HANG_TESTS),
     ("loss-twice", "a dropped argument is counted by the buffer and by the arena", "dev", [
         ("src/collect/args_dump/args_dump_producer.c",
          "    if (SIMPLER_UNLIKELY(r == NULL))\n        return;\n    r->role = role;\n",
