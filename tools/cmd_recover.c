@@ -60,8 +60,9 @@ static void print_part(const char *name, const char *what, const char *file,
         (void)printf("%s: %s%s is complete\n", name, part->path, file);
         break;
     case SIMPLER_RECOVER_FAILED:
-        (void)fprintf(stderr, "simpler " NAME ": %s%s: %s; nothing is lost, try again\n",
-                      part->path, file, part->message);
+        (void)fprintf(stderr, "simpler " NAME ": %s: %s%s%s%s; nothing is lost, try again\n", name,
+                      part->path, part->path[0] != '\0' ? file : "",
+                      part->path[0] != '\0' ? ": " : "", part->message);
         break;
     default:
         break;
@@ -99,7 +100,7 @@ static void print_text(const struct simpler_recover_result *r, int rc, const cha
     print_dump_losses(r);
     if (any && r->has_region && r->records_refused == 0)
         (void)printf("Every record that process %" PRId64 " had made is there.\n", r->pid);
-    else if (any && !r->has_region)
+    else if (any && !r->has_region && rc == 0)
         (void)puts("The run was not crash-safe, or its memory is gone: what had not reached the "
                    "disk is lost,\nand how much that is cannot be known.");
     else if (rc == 0)

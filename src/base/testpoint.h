@@ -69,7 +69,9 @@
     X(DUMP_SPOIL_METADATA)       \
     X(DUMP_CLEAR_HANDSHAKE)      \
     X(DUMP_BARRIER)              \
-    X(RECOVER_STEP)
+    X(RECOVER_STEP)              \
+    X(REGION_OPEN)               \
+    X(REGION_READ)
 
 enum simpler_testpoint {
 #define X(NAME) SIMPLER_TESTPOINT_##NAME,

@@ -105,7 +105,10 @@ static int open_region(struct recovery *r)
         SAY(r, "what " SIMPLER_LIVE_NAME " names is no region");
         return 0;
     }
-    int fd = open(r->live.region, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int fd = -1;
+    errno = EACCES;
+    if (!SIMPLER_FAILPOINT(REGION_OPEN))
+        fd = open(r->live.region, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd >= 0)
         return take_region(r, fd);
     int error = errno;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/testpoint.h"
 #include "simpler/status.h"
 
 #define MAX_SESSION_BYTES ((uint64_t)64 << 20)
@@ -21,19 +22,26 @@
 
 /* ---- the file ---- */
 
+/* errno is for who says why. */
+static int fail(int error)
+{
+    errno = error;
+    return SIMPLER_EIO;
+}
+
 int simpler_region_reader_read(const struct simpler_region_reader *reader, uint64_t at, void *to,
                                size_t bytes)
 {
     uint8_t *p = to;
 
-    if (at > reader->bytes || bytes > reader->bytes - at)
-        return SIMPLER_EIO;
+    if (at > reader->bytes || bytes > reader->bytes - at || SIMPLER_FAILPOINT(REGION_READ))
+        return fail(EIO);
     while (bytes != 0) {
         ssize_t n = pread(reader->fd, p, bytes, (off_t)at);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return SIMPLER_EIO;
+            return fail(n < 0 ? errno : EIO);
         p += n;
         at += (uint64_t)n;
         bytes -= (size_t)n;

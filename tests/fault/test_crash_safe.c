@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/testpoint.h"
 #include "cm.h"
 #include "crash_rig.h"
 #include "failing_alloc.h"
@@ -279,6 +280,141 @@ static void torn_ends(void **state)
     crash_rig_close(&rig);
 }
 
+/* ---- what cannot be read now ---- */
+
+#if defined(SIMPLER_DEBUG)
+struct unreadable {
+    enum simpler_testpoint point;
+    int from; /* the first that fails */
+    _Atomic int seen;
+};
+
+static bool cannot_be_read(void *user, enum simpler_testpoint point)
+{
+    struct unreadable *u = user;
+
+    return point == u->point && atomic_fetch_add(&u->seen, 1) >= u->from;
+}
+
+/* A recovery whose @from-th step at the point fails, and all after it; false: none did. */
+static bool recover_unreadable(const char *prefix, enum simpler_testpoint point, int from, int *rc)
+{
+    struct unreadable u = {.point = point, .from = from};
+
+    simpler_testpoint_set(cannot_be_read, &u);
+    *rc = simpler_recover(prefix, &result);
+    simpler_testpoint_set(NULL, NULL);
+    return atomic_load(&u.seen) > from;
+}
+#endif
+
+static bool says(const char *text)
+{
+    return strstr(result.message, text) != NULL ||
+           strstr(result.scope_stats.message, text) != NULL ||
+           strstr(result.args_dump.message, text) != NULL;
+}
+
+/* It is said, with one of the texts, and everything stays for the next try. */
+static void must_have_stayed(const char *prefix, const char *region, int rc, const char *text,
+                             const char *other)
+{
+    assert_int_equal(rc, SIMPLER_EIO);
+    if (!says(text) && !says(other))
+        fail_msg("'%s' is not in '%s', '%s', '%s'", text, result.message,
+                 result.scope_stats.message, result.args_dump.message);
+    assert_true(has(prefix, ".live"));
+    assert_int_equal(access(region, F_OK), 0);
+}
+
+/* A process that was killed inside a run; its rig stays open. */
+static void crash_inside(struct crash_rig *rig, char prefix[128], char region[256])
+{
+    region[0] = '\0';
+    for (int tries = 0; region[0] == '\0' && tries < 20; tries++) {
+        crash_rig_start(rig);
+        wait_for_boundaries(rig, 1500);
+        assert_true(crash_rig_kill(rig));
+        crash_rig_prefix(rig, atomic_load(&rig->proof->run), prefix);
+        read_region_path(prefix, region);
+    }
+    assert_string_not_equal(region, "");
+}
+
+/* Whatever cannot be read of the memory, and from wherever on: nothing is given up for that. */
+static void region_that_cannot_be_read(void **state)
+{
+    struct crash_rig rig;
+    char prefix[128], region[256];
+    int rc = 0, failed = 0;
+
+    (void)state;
+    crash_rig_open(&rig);
+    crash_inside(&rig, prefix, region);
+    if (geteuid() == 0) {
+        assert_int_equal(chown(region, 12345, (gid_t)-1), 0);
+        rc = simpler_recover(prefix, &result);
+        must_have_stayed(prefix, region, rc, "belongs to user 12345: recover as that one", "?");
+        assert_int_equal(chown(region, 0, (gid_t)-1), 0);
+    } else {
+        assert_int_equal(chmod(region, 0), 0);
+        rc = simpler_recover(prefix, &result);
+        must_have_stayed(prefix, region, rc, "the region cannot be opened: Permission denied", "?");
+        assert_int_equal(chmod(region, 0600), 0);
+    }
+#if defined(SIMPLER_DEBUG)
+    assert_true(recover_unreadable(prefix, SIMPLER_TESTPOINT_REGION_OPEN, 0, &rc));
+    must_have_stayed(prefix, region, rc, "the region cannot be opened: Permission denied", "?");
+    for (int from = 0;
+         recover_unreadable(prefix, SIMPLER_TESTPOINT_REGION_READ, from, &rc) && rc != 0;
+         from += 1 + from / 3) {
+        must_have_stayed(prefix, region, rc, simpler_status_text(SIMPLER_EIO), strerror(EIO));
+        failed++;
+    }
+    print_message("%d recoveries could not read the memory\n", failed);
+    assert_true(failed > 3);
+#else
+    rc = simpler_recover(prefix, &result);
+#endif
+    assert_int_equal(rc, 0);
+    assert_int_equal(access(region, F_OK), -1);
+    assert_int_equal(crash_rig_check(&rig, atomic_load(&rig.proof->run), false), 0);
+    (void)failed;
+    crash_rig_close(&rig);
+}
+
+/* The memory has buffers of both: those of the run that was under way are taken. */
+static void two_runs_under_one_prefix(void **state)
+{
+    struct kit_random random = {kit_now_ns()};
+    int second = 0, rounds = kit_is_sanitized() ? 5 : 25;
+
+    (void)state;
+    for (int i = 0; i < rounds; i++) {
+        struct crash_rig rig;
+        char prefix[128];
+        crash_rig_open(&rig);
+        rig.one_prefix = true;
+        crash_rig_start(&rig);
+        uint32_t wanted = kit_random_below(&random, 1500);
+        while (atomic_load(&rig.proof->runs[1].boundaries) < wanted &&
+               atomic_load(&rig.proof->completed) < 2)
+            kit_sleep_ns(20000);
+        assert_true(crash_rig_kill(&rig));
+        uint32_t run = atomic_load(&rig.proof->run);
+        crash_rig_prefix(&rig, run, prefix);
+        bool whole = !has(prefix, ".live");
+        assert_int_equal(simpler_recover(prefix, &result), 0);
+        second += result.scope_stats.from_region != 0 || result.args_dump.from_region != 0;
+        /* Killed between two runs: what the next one had replaced by then is not known. */
+        if (!whole || atomic_load(&rig.proof->runs[run].boundaries) != 0)
+            assert_int_equal(crash_rig_check(&rig, run, whole), 0);
+        crash_rig_close(&rig);
+    }
+    print_message("%d of %d with records of the memory\n", second, rounds);
+    assert_true(second > rounds / 4);
+}
+
 /* ---- steps that fail ---- */
 
 static int32_t cell;
@@ -460,6 +596,8 @@ int main(void)
         cmocka_unit_test(each_step_may_fail),
         cmocka_unit_test(torn_ends),
         cmocka_unit_test(torn_end_without_region),
+        cmocka_unit_test(region_that_cannot_be_read),
+        cmocka_unit_test(two_runs_under_one_prefix),
         cmocka_unit_test(damaged_leftovers),
         cmocka_unit_test(random_kills),
     };

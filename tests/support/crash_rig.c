@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <errno.h>
 #include <ftw.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 
 /* Lines of the scopes around the tasks; inner ones lie beyond. */
 #define INNER      1000000
+#define THREADS    3u
 #define INNERS     6u /* a task: so that buffers of samples are used again in a run */
 #define BOUNDARIES (2 + 2 * INNERS)
 
@@ -99,7 +101,7 @@ static void graph(struct simpler_orch *orch, void *user)
 
 static void run_once(struct kit *kit, const struct crash_rig *rig, uint32_t run)
 {
-    struct simpler_call_config config = kit_config(3);
+    struct simpler_call_config config = kit_config(THREADS);
     struct simpler_tensor chains[CRASH_RIG_CHAINS];
     struct simpler_run_result result;
     char prefix[128];
@@ -158,21 +160,35 @@ static int remove_one(const char *path, const struct stat *info, int type, struc
     return remove(path);
 }
 
+static void remove_regions(const struct crash_rig *rig)
+{
+    char pattern[128];
+    glob_t found = {0};
+
+    (void)snprintf(pattern, sizeof(pattern), "/dev/shm/simpler-*-%ld-*.region", (long)rig->last);
+    if (rig->last != 0 && glob(pattern, 0, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            (void)unlink(found.gl_pathv[i]);
+    globfree(&found);
+}
+
 void crash_rig_close(struct crash_rig *rig)
 {
+    remove_regions(rig);
     (void)nftw(rig->directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     (void)munmap(rig->proof, sizeof(*rig->proof));
 }
 
 void crash_rig_prefix(const struct crash_rig *rig, uint32_t run, char path[128])
 {
-    (void)snprintf(path, 128, "%s/run_%u", rig->directory, run);
+    (void)snprintf(path, 128, "%s/run_%u", rig->directory, rig->one_prefix ? 0 : run);
 }
 
 void crash_rig_start(struct crash_rig *rig)
 {
     memset((void *)rig->proof, 0, sizeof(*rig->proof));
     proof = rig->proof;
+    remove_regions(rig);
     (void)fflush(NULL);
     rig->child = fork();
     require(rig->child >= 0, "fork");
@@ -188,6 +204,7 @@ bool crash_rig_kill(struct crash_rig *rig)
 
     (void)kill(rig->child, SIGKILL);
     require(waitpid(rig->child, &status, 0) == rig->child, "waitpid");
+    rig->last = rig->child;
     rig->child = 0;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
         return true;
@@ -453,6 +470,7 @@ static void check_args_dump(struct check *c, const struct crash_rig *rig)
 {
     struct seen s = {0};
     size_t bytes = 0, bin_bytes = 0;
+    uint32_t unstarted = 0;
     char *text = load(c, "args_dump/args_dump.json", &bytes);
     char *bin = load(c, "args_dump/args.bin", &bin_bytes);
 
@@ -465,12 +483,16 @@ static void check_args_dump(struct check *c, const struct crash_rig *rig)
                          atomic_load(&rig->proof->runs[c->run].started[i + CRASH_RIG_CHAINS]));
         if (s.before[i] > 1 || s.after[i] > 1 || s.scalar[i] > 1)
             fault(c, "task %u: an argument twice", i);
+        unstarted += !started && s.before[i] != 0;
         if (started && (s.before[i] == 0 || s.scalar[i] == 0))
             fault(c, "task %u has run: its input is%s there, its scalar is%s", i,
                   s.before[i] == 0 ? " not" : "", s.scalar[i] == 0 ? " not" : "");
         if (ended && s.after[i] == 0)
             fault(c, "task %u has ended: its output is not there", i);
     }
+    /* Of another run under the same prefix, or of a kernel that was about to be called. */
+    if (unstarted > THREADS)
+        fault(c, "%u tasks have an input and were not called", unstarted);
     free(text);
     free(bin);
 }

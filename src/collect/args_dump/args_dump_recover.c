@@ -150,7 +150,7 @@ static int keep_salvaged(struct recovery *r, struct args_dump_record *record, bo
     if (!simpler_args_dump_salvage_take(&r->salvage, record, has_place, has_arena, lane,
                                         arena_offset)) {
         errno = r->salvage.error;
-        return fail(r, SIMPLER_EIO, "write " ARGS_DUMP_BIN);
+        return fail(r, SIMPLER_EIO, r->salvage.what);
     }
     return keep(r, record);
 }

@@ -64,16 +64,27 @@ void simpler_args_dump_salvage_note(struct args_dump_salvage *s, const struct ar
 
 /* ---- bytes ---- */
 
-/* Bytes at @at of args.bin, or of the region. */
-static bool get(const struct args_dump_salvage *s, bool from_region, uint64_t at, size_t bytes)
+static bool fail(struct args_dump_salvage *s, int error, const char *what)
+{
+    s->error = error;
+    s->what = what;
+    return false;
+}
+
+/* Bytes at @at of args.bin, or of the region; false: it ends before, or (an error) it cannot be
+ * read now. */
+static bool get(struct args_dump_salvage *s, bool from_region, uint64_t at, size_t bytes)
 {
     if (from_region)
-        return simpler_region_reader_read(s->reader, at, s->buffer, bytes) == 0;
+        return simpler_region_reader_read(s->reader, at, s->buffer, bytes) == 0 ||
+               fail(s, errno, "read the region");
     for (size_t done = 0; done < bytes;) {
         ssize_t n = pread(s->bin, s->buffer + done, bytes - done, (off_t)(at + done));
         if (n < 0 && errno == EINTR)
             continue;
-        if (n <= 0)
+        if (n < 0)
+            return fail(s, errno, "read " ARGS_DUMP_BIN);
+        if (n == 0)
             return false;
         done += (size_t)n;
     }
@@ -86,16 +97,15 @@ static bool put(struct args_dump_salvage *s, uint64_t at, size_t bytes)
         ssize_t n = pwrite(s->bin, s->buffer + done, bytes - done, (off_t)(at + done));
         if (n < 0 && errno == EINTR)
             continue;
-        if (n <= 0) {
-            s->error = n == 0 ? EIO : errno;
-            return false;
-        }
+        if (n <= 0)
+            return fail(s, n == 0 ? EIO : errno, "write " ARGS_DUMP_BIN);
         done += (size_t)n;
     }
     return true;
 }
 
-static bool is_whole(const struct args_dump_salvage *s, const struct args_dump_record *r,
+/* False with an error: nobody knows. */
+static bool is_whole(struct args_dump_salvage *s, const struct args_dump_record *r,
                      bool from_region, uint64_t at)
 {
     uint32_t crc = 0;
@@ -116,18 +126,12 @@ static bool copy(struct args_dump_salvage *s, const struct args_dump_record *r, 
     if (s->bin < 0)
         s->bin = openat(s->directory, ARGS_DUMP_BIN,
                         O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    if (s->bin < 0) {
-        s->error = errno;
-        return false;
-    }
+    if (s->bin < 0)
+        return fail(s, errno, "open " ARGS_DUMP_BIN);
     for (uint64_t done = 0; done < r->payload_size;) {
         uint64_t left = r->payload_size - done;
         size_t n = left < BUFFER_BYTES ? (size_t)left : BUFFER_BYTES;
-        if (!get(s, true, from + done, n)) {
-            s->error = EIO;
-            return false;
-        }
-        if (!put(s, r->payload_offset + done, n))
+        if (!get(s, true, from + done, n) || !put(s, r->payload_offset + done, n))
             return false;
         SIMPLER_TESTPOINT(RECOVER_STEP);
         done += n;
@@ -183,7 +187,11 @@ bool simpler_args_dump_salvage_take(struct args_dump_salvage *s, struct args_dum
     }
     if (has_place && s->bin >= 0 && is_whole(s, r, false, r->payload_offset))
         return true;
-    if (!has_arena || !find_in_arena(s, r, lane, arena_offset, &at) || !is_whole(s, r, true, at)) {
+    bool found = s->error == 0 && has_arena && find_in_arena(s, r, lane, arena_offset, &at) &&
+                 is_whole(s, r, true, at);
+    if (s->error != 0)
+        return false;
+    if (!found) {
         cut(s, r, has_place);
         return true;
     }

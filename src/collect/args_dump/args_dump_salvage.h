@@ -21,7 +21,8 @@ struct args_dump_salvage {
     uint64_t limit;     /* no payload lies beyond */
     uint64_t end;       /* of the payloads that have a place */
     uint8_t *buffer;
-    int error; /* errno of a write that failed; 0 none */
+    int error;        /* errno of a write, or of a read, that failed; 0 none */
+    const char *what; /* that was */
     uint64_t from_arena, lost;
 };
 
@@ -36,7 +37,7 @@ void simpler_args_dump_salvage_note(struct args_dump_salvage *s, const struct ar
 /*
  * Makes the record say where its payload is in args.bin, and if it is cut.
  * @has_place: payload_offset is one, of args.bin; @has_arena: it may be in the arena of
- * @lane at @arena_offset.  False: args.bin cannot be written.
+ * @lane at @arena_offset.  False: args.bin cannot be written, or something cannot be read now.
  */
 bool simpler_args_dump_salvage_take(struct args_dump_salvage *s, struct args_dump_record *r,
                                     bool has_place, bool has_arena, uint32_t lane,
