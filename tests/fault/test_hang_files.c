@@ -6,9 +6,12 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/testpoint.h"
 #include "hang_rig.h"
+#include "report/dump_manifest.h"
+#include "scope_file.h"
 
 /* What a kernel wrote before it began to spin: told to the sanitizer through its counter. */
 #if defined(SIMPLER_DEBUG)
@@ -195,38 +198,144 @@ static void an_orchestration_that_never_returns_is_unproved(void **state)
 #if defined(SIMPLER_DEBUG)
 /* ---- a full disk at the same moment ---- */
 
-static bool disk_is_full(void *user, enum simpler_testpoint point)
+/* Which writes fail; 0: none does. */
+struct full_disk {
+    int samples, payload, manifest;
+    struct hang_spinner spinner;
+    _Atomic int seen[3];
+};
+
+static bool is_full(_Atomic int *seen, int from)
 {
-    struct hang_spinner *s = user;
-    if (point == SIMPLER_TESTPOINT_PARTIAL_BEFORE_CAPTURE)
-        (void)atomic_load_explicit(&s->inside, memory_order_acquire);
-    return point == SIMPLER_TESTPOINT_SCOPE_FILE_WRITE || point == SIMPLER_TESTPOINT_DUMP_BIN_WRITE;
+    return atomic_fetch_add(seen, 1) + 1 >= from && from != 0;
 }
 
-/* The run ends in time with its own code; each diagnostic says that it is not whole. */
-static void a_stuck_kernel_on_a_full_disk(void **state)
+static bool disk_is_full(void *user, enum simpler_testpoint point)
 {
-    (void)state;
-    static struct hang_spinner s;
+    struct full_disk *d = user;
+    if (point == SIMPLER_TESTPOINT_SCOPE_FILE_WRITE)
+        return atomic_fetch_add(&d->seen[0], 1) + 1 == d->samples;
+    if (point == SIMPLER_TESTPOINT_DUMP_BIN_WRITE)
+        return is_full(&d->seen[1], d->payload);
+    if (point == SIMPLER_TESTPOINT_DUMP_MANIFEST_WRITE)
+        return is_full(&d->seen[2], d->manifest);
+    return see_the_kernel(&d->spinner, point);
+}
+
+static long size_of(const char *name)
+{
+    char path[256];
+    struct stat info;
+    (void)snprintf(path, sizeof(path), "%s/%s", hang_prefix, name);
+    return stat(path, &info) == 0 ? (long)info.st_size : -1;
+}
+
+/* Every sample that was made is in the file, or counted as one that the disk did not take. */
+static void check_full_scope_stats(void)
+{
+    const struct simpler_scope_stats_result *r = &hang_result.scope_stats;
+    char wanted[64];
+    assert_int_equal(size_of("scope_stats/scope_stats.jsonl.partial"), -1);
+    assert_int_equal(r->dropped_no_free + r->dropped_ready_full + r->dropped_too_deep, 0);
+    if (!r->has_file) {
+        assert_int_equal(r->status, SIMPLER_EIO);
+        assert_int_equal(r->records, 0);
+        assert_int_equal(size_of("scope_stats/scope_stats.jsonl"), -1);
+        return;
+    }
+    struct scope_file file = scope_file_read(hang_prefix);
+    assert_int_equal(r->status, r->write_failed == 0 ? 0 : SIMPLER_EPARTIAL);
+    assert_int_equal(file.count, r->records);
+    (void)snprintf(wanted, sizeof(wanted), "\"dropped\": %d, \"total\": %d,", (int)r->write_failed,
+                   (int)(r->records + r->write_failed));
+    assert_non_null(strstr(file.metadata, hang_on_hbg() ? "\"dropped\": 0" : wanted));
+    scope_file_free(&file);
+}
+
+/* Each entry's payload is there or labelled. */
+static void check_full_manifest(void)
+{
+    const struct simpler_args_dump_result *r = &hang_result.args_dump;
+    struct simpler_dump_bin_info bin = {.name = "args.bin", .is_there = true};
+    struct simpler_dump_manifest *m;
+    struct simpler_dump_entry e;
+    uint32_t entries = 0, truncated = 0;
+    char path[256];
+    assert_int_equal(size_of("args_dump/args.bin"), r->payload_bytes);
+    bin.bytes = r->payload_bytes;
+    (void)snprintf(path, sizeof(path), "%s/args_dump/args_dump.json", hang_prefix);
+    assert_int_equal(simpler_dump_manifest_open(path, &m), 0);
+    for (; simpler_dump_manifest_next(m, &e) > 0; entries++) {
+        assert_true(simpler_dump_entry_state(&e, &bin) < SIMPLER_DUMP_FAULTS);
+        truncated += e.truncated;
+    }
+    assert_string_equal(simpler_dump_manifest_error(m), "");
+    assert_int_equal(simpler_dump_manifest_header(m)->count[SIMPLER_DUMP_COUNT_DROPPED], 0);
+    simpler_dump_manifest_close(m);
+    assert_int_equal(entries, r->records);
+    assert_int_equal(truncated, r->truncated);
+}
+
+/* One tensor in, two scalars, one tensor out, for two tasks. */
+static void check_full_dump(void)
+{
+    const struct simpler_args_dump_result *r = &hang_result.args_dump;
+    assert_int_equal(r->counts_known, 1);
+    assert_int_equal(r->dropped_no_free + r->dropped_ready_full + r->dropped_arena, 0);
+    assert_int_equal(r->records + r->write_failed, 8);
+    assert_int_equal(size_of("args_dump/args_dump.json.partial"), -1);
+    assert_int_equal(size_of("args_dump/.spool"), -1);
+    if (r->has_manifest) {
+        assert_int_equal(r->status, r->truncated == 0 ? 0 : SIMPLER_EPARTIAL);
+        assert_int_equal(r->write_failed, 0);
+        check_full_manifest();
+    } else {
+        assert_int_equal(r->status, SIMPLER_EIO);
+        assert_int_equal(size_of("args_dump/args_dump.json"), -1);
+    }
+}
+
+/* The run ends in time with its own code; each diagnostic says what it has lost. */
+static void hang_on_full_disk(struct full_disk *d)
+{
     struct simpler_call_config config = hang_with_diagnostics(2);
-    memset(&s, 0, sizeof(s));
-    simpler_testpoint_reset_hits();
-    simpler_testpoint_set(disk_is_full, &s);
+    simpler_testpoint_set(disk_is_full, d);
     uint64_t before = kit_now_ns();
-    int rc = hang_run(one_done_one_stuck, &s, &config);
+    int rc = hang_run(one_done_one_stuck, &d->spinner, &config);
     uint64_t took_ms = (kit_now_ns() - before) / 1000000;
     simpler_testpoint_set(NULL, NULL);
-    assert_true(simpler_testpoint_hits(SIMPLER_TESTPOINT_SCOPE_FILE_WRITE) > 0);
-    assert_true(simpler_testpoint_hits(SIMPLER_TESTPOINT_DUMP_BIN_WRITE) > 0);
     assert_int_equal(rc, -SIMPLER_CODE_SCHEDULER_TIMEOUT);
     assert_in_range(took_ms, HANG_BUDGET_MS, 30000);
     hang_must_say("is still inside kernel kit_aiv");
-    assert_true(hang_result.scope_stats.status != 0);
-    assert_true(hang_result.args_dump.status != 0);
-    assert_true(hang_result.args_dump.truncated > 0 || hang_result.args_dump.write_failed > 0);
-    hang_saw("hang-on-full-disk");
-    atomic_store(&s.let_go, 1);
+    check_full_scope_stats();
+    check_full_dump();
+    if (d->samples == 1 && d->payload == 1)
+        hang_saw("hang-on-full-disk");
+    atomic_store(&d->spinner.let_go, 1);
     assert_int_equal(simpler_worker_quiesce(hang_kit.worker, 10000000000u), 0);
+}
+
+static void a_stuck_kernel_on_a_full_disk(void **state)
+{
+    (void)state;
+    /* The nth write of the samples' file: its room, its lines, its metadata.  Payload and manifest
+     * from the nth write on. */
+    static const int ways[][3] = {{1, 1, 0}, {2, 2, 0}, {3, 1, 0}, {1, 0, 1}, {0, 1, 1}};
+    static struct full_disk disk;
+    bool lines = false, no_file = false, no_manifest = false, cut = false;
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        memset(&disk, 0, sizeof(disk));
+        disk.samples = ways[i][0];
+        disk.payload = ways[i][1];
+        disk.manifest = ways[i][2];
+        hang_on_full_disk(&disk);
+        no_file |= !hang_result.scope_stats.has_file;
+        lines |= hang_result.scope_stats.has_file && hang_result.scope_stats.write_failed != 0;
+        no_manifest |= !hang_result.args_dump.has_manifest;
+        cut |= hang_result.args_dump.has_manifest && hang_result.args_dump.truncated != 0;
+    }
+    assert_true(no_file && no_manifest && cut);
+    assert_true(lines || hang_on_hbg());
     hang_next_runs_are_right();
 }
 #endif
