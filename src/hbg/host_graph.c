@@ -290,6 +290,16 @@ void simpler_hbg_drain_sink(struct simpler_edge_sink *sink)
         add_edge(orch, (uint32_t)sink->ids[i]);
 }
 
+/* Edges from the creators of the tensors. */
+static void add_owners(struct simpler_hbg_orch *orch, const struct simpler_task_args *args)
+{
+    for (uint32_t i = 0; i < args->tensor_count; i++) {
+        const struct simpler_tensor *t = args->tensor[i];
+        if (args->use[i] != SIMPLER_USE_OUTPUT && t->owner != SIMPLER_NO_OWNER)
+            add_edge(orch, node_of_raw(orch, t->owner));
+    }
+}
+
 void simpler_hbg_find_producers(struct simpler_hbg_orch *orch, const struct simpler_task_args *args)
 {
     uint64_t self = orch->draft->builder.node_count;
@@ -300,16 +310,8 @@ void simpler_hbg_find_producers(struct simpler_hbg_orch *orch, const struct simp
     }
     if (orch->manual_depth != 0)
         return;
-    for (uint32_t i = 0; i < args->tensor_count; i++) {
-        if (args->use[i] == SIMPLER_USE_OUTPUT)
-            continue;
-        const struct simpler_tensor *t = args->tensor[i];
-        if (t->owner != SIMPLER_NO_OWNER)
-            add_edge(orch, node_of_raw(orch, t->owner));
-        if (args->use[i] != SIMPLER_USE_NO_DEP && !t->manual_dep)
-            simpler_tensormap_access(orch->draft->map, t, (enum simpler_tensor_use)args->use[i],
-                                     self, &orch->sink);
-    }
+    if (simpler_tensormap_access_args(orch->draft->map, args, self, &orch->sink))
+        add_owners(orch, args);
     simpler_hbg_drain_sink(&orch->sink);
 }
 

@@ -211,6 +211,8 @@ uint32_t simpler_tensormap_room(struct simpler_tensormap *map)
     return room < left(&map->nodes) ? room : left(&map->nodes);
 }
 
+_Static_assert(SIMPLER_NO_OWNER == UINT64_MAX, "all owners and-ed are this if each is");
+
 /* Element type and whether contiguous, as they lie in the descriptor. */
 SIMPLER_INLINE uint32_t kind_of(const struct simpler_tensor *tensor)
 {
@@ -351,7 +353,7 @@ SIMPLER_INLINE bool find_cell(const struct simpler_tensormap *map, struct spot *
     if (class->form != spot->slot->form ||
         !simpler_view_grid_find(&spot->slot->view, class->origin, spot->start, &spot->cell))
         return false;
-    spot->entry = simpler_tensormap_probe(map, spot->class, spot->cell);
+    spot->entry = simpler_tensormap_probe_class(map, class, spot->class, spot->cell);
     spot->alone = (buffer->grids & ~class->apart) == 0;
     return spot->alone || buffer->loose_count == 0;
 }
@@ -489,16 +491,21 @@ static SIMPLER_NOINLINE void access_spot(struct simpler_tensormap *map,
 }
 
 /* A cell without an entry in a buffer without other classes: nothing comes before it. */
-static void access_new_cell(struct simpler_tensormap *map, const struct spot *spot, bool write)
+static SIMPLER_NOINLINE void access_new_cell(struct simpler_tensormap *map, uint32_t class_number,
+                                             uint32_t cell, uint64_t start, bool write)
 {
     if (!write && !map->track_readers)
         return;
-    uint32_t e = simpler_tensormap_class_add_cell(map, spot->class, spot->cell, spot->start);
-    simpler_tensormap_entry_touch(map, &map->entry[e], map->self);
-    if (write)
-        map->entry[e].writer = map->self;
-    else
-        simpler_tensormap_entry_add_task(map, e, map->self);
+    uint32_t e = simpler_tensormap_class_add_cell(map, class_number, cell, start);
+    struct simpler_tensormap_entry *entry = &map->entry[e];
+    uint64_t self = map->self;
+    simpler_tensormap_entry_touch(map, entry, self);
+    if (write) {
+        entry->writer = self;
+        return;
+    }
+    entry->near[0] = self;
+    entry->near_count = 1;
 }
 
 /* An access to the only entry that can matter; not a write that leaves others in it. */
@@ -526,24 +533,51 @@ SIMPLER_INLINE void access_entry(struct simpler_tensormap *map, uint32_t e, bool
     simpler_tensormap_entry_touch(map, entry, self);
 }
 
-void simpler_tensormap_access(struct simpler_tensormap *map, const struct simpler_tensor *tensor,
-                              enum simpler_tensor_use use, uint64_t self,
-                              struct simpler_edge_sink *sink)
+SIMPLER_INLINE void access_one(struct simpler_tensormap *map, const struct simpler_tensor *tensor,
+                               enum simpler_tensor_use use, uint64_t self,
+                               struct simpler_edge_sink *sink)
 {
     struct spot spot;
-    if (use == SIMPLER_USE_OUTPUT || use == SIMPLER_USE_NO_DEP)
-        return;
-    if (self != map->self)
-        simpler_tensormap_entry_set_self(map, self);
     if (SIMPLER_UNLIKELY(!find_spot(map, tensor, &spot)))
         access_any(map, tensor, use, sink);
     else if (SIMPLER_LIKELY(spot.entry != 0 && spot.alone &&
                             (map->track_readers || use != SIMPLER_USE_OUTPUT_EXISTING)))
         access_entry(map, spot.entry, use != SIMPLER_USE_INPUT, self, sink);
     else if (spot.entry == 0 && map->buffer[spot.buffer].class_count == 1)
-        access_new_cell(map, &spot, use != SIMPLER_USE_INPUT);
+        access_new_cell(map, spot.class, spot.cell, spot.start, use != SIMPLER_USE_INPUT);
     else
         access_spot(map, tensor, use, sink, spot);
+}
+
+bool simpler_tensormap_access_args(struct simpler_tensormap *map,
+                                   const struct simpler_task_args *args, uint64_t self,
+                                   struct simpler_edge_sink *sink)
+{
+    uint64_t owners = SIMPLER_NO_OWNER;
+    uint32_t count = args->tensor_count;
+    if (self != map->self)
+        simpler_tensormap_entry_set_self(map, self);
+    for (uint32_t i = 0; i < count; i++) {
+        enum simpler_tensor_use use = (enum simpler_tensor_use)args->use[i];
+        const struct simpler_tensor *tensor = args->tensor[i];
+        if (use == SIMPLER_USE_OUTPUT)
+            continue;
+        owners &= tensor->owner;
+        if (use != SIMPLER_USE_NO_DEP && !tensor->manual_dep)
+            access_one(map, tensor, use, self, sink);
+    }
+    return owners != SIMPLER_NO_OWNER;
+}
+
+void simpler_tensormap_access(struct simpler_tensormap *map, const struct simpler_tensor *tensor,
+                              enum simpler_tensor_use use, uint64_t self,
+                              struct simpler_edge_sink *sink)
+{
+    if (use == SIMPLER_USE_OUTPUT || use == SIMPLER_USE_NO_DEP)
+        return;
+    if (self != map->self)
+        simpler_tensormap_entry_set_self(map, self);
+    access_one(map, tensor, use, self, sink);
 }
 
 void simpler_tensormap_lookup(struct simpler_tensormap *map, const struct simpler_tensor *tensor,

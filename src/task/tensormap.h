@@ -83,6 +83,14 @@ void simpler_tensormap_access(struct simpler_tensormap *map, const struct simple
                               enum simpler_tensor_use use, uint64_t self,
                               struct simpler_edge_sink *sink);
 
+/*
+ * The accesses of a task's arguments, but of those with manual_dep.  Whether one of its
+ * tensors has an owner, which the map does not look at.
+ */
+bool simpler_tensormap_access_args(struct simpler_tensormap *map,
+                                   const struct simpler_task_args *args, uint64_t self,
+                                   struct simpler_edge_sink *sink);
+
 /* The edges that an access would get, without recording anything. */
 void simpler_tensormap_lookup(struct simpler_tensormap *map, const struct simpler_tensor *tensor,
                               bool writers, bool readers, struct simpler_edge_sink *sink);

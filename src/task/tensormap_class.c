@@ -395,8 +395,10 @@ SIMPLER_INLINE uint64_t grow_grid(struct simpler_tensormap *map,
                                   struct simpler_tensormap_class *class, uint32_t cell)
 {
     const struct simpler_view_form *form = &map->form[class->form].view;
-    if (simpler_view_range_add(&class->bounds, form, cell) &&
-        map->buffer[class->buffer].class_count > 1)
+    bool grown = SIMPLER_LIKELY(form->levels == 1)
+                     ? simpler_view_range_add_one(&class->bounds, cell)
+                     : simpler_view_range_add(&class->bounds, form, cell);
+    if (grown && map->buffer[class->buffer].class_count > 1)
         forget_apart(map, class);
     return form->box.span;
 }

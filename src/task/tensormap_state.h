@@ -232,16 +232,23 @@ SIMPLER_INLINE uint32_t simpler_tensormap_head(const struct simpler_tensormap_ta
     return head < pool->next ? head : 0;
 }
 
-/* The entry of a cell of a grid, 0 if there is none. */
+/* The entry of a cell of a class, 0 if there is none.  Entry 0 has no key. */
+SIMPLER_INLINE uint32_t simpler_tensormap_probe_class(const struct simpler_tensormap *map,
+                                                      const struct simpler_tensormap_class *class,
+                                                      uint32_t class_number, uint32_t cell)
+{
+    uint64_t key = simpler_tensormap_key(class_number, cell);
+    uint32_t bucket = simpler_tensormap_bucket(map, class->base, cell);
+    uint32_t e = simpler_tensormap_head(&map->entry_table, &map->entries, bucket);
+    while (map->entry[e].key != key && e != 0)
+        e = map->entry[e].next;
+    return e;
+}
+
 SIMPLER_INLINE uint32_t simpler_tensormap_probe(const struct simpler_tensormap *map,
                                                 uint32_t class_number, uint32_t cell)
 {
-    uint64_t key = simpler_tensormap_key(class_number, cell);
-    uint32_t bucket = simpler_tensormap_bucket(map, map->class[class_number].base, cell);
-    uint32_t e = simpler_tensormap_head(&map->entry_table, &map->entries, bucket);
-    while (e != 0 && map->entry[e].key != key)
-        e = map->entry[e].next;
-    return e;
+    return simpler_tensormap_probe_class(map, &map->class[class_number], class_number, cell);
 }
 
 SIMPLER_INLINE uint32_t simpler_tensormap_loose_cell(const struct simpler_tensormap_class *class,

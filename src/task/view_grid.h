@@ -66,6 +66,17 @@ uint64_t simpler_view_grid_range(const struct simpler_view_form *form, uint64_t 
 bool simpler_view_range_add(struct simpler_view_range *range, const struct simpler_view_form *form,
                             uint32_t cell);
 
+/* The same for a form of one level. */
+SIMPLER_INLINE bool simpler_view_range_add_one(struct simpler_view_range *range, uint32_t cell)
+{
+    bool below = cell<range->first[0], above = cell> range->last[0];
+    if (below)
+        range->first[0] = cell;
+    if (above)
+        range->last[0] = cell;
+    return below || above;
+}
+
 /* The box around all cells of a range, and where it starts. */
 uint64_t simpler_view_range_box(const struct simpler_view_range *range,
                                 const struct simpler_view_form *form, uint64_t origin,
@@ -94,6 +105,11 @@ SIMPLER_INLINE bool simpler_view_grid_find(const struct simpler_view_form *form,
     uint64_t number = 0;
     if (start < origin)
         return false;
+    if (SIMPLER_LIKELY(form->levels == 1)) {
+        number = (uint64_t)((simpler_uint128)rest * form->reciprocal[0] >> 64);
+        *cell = (uint32_t)number;
+        return number * form->pitch[0] == rest && number <= form->last[0];
+    }
     for (uint32_t i = 0;; i++) {
         uint64_t pitch = form->pitch[i];
         uint64_t at = (uint64_t)((simpler_uint128)rest * form->reciprocal[i] >> 64);

@@ -134,7 +134,7 @@ static void note_edges(struct simpler_orch *orch, const struct simpler_task_slot
     simpler_scope_sample_wired(orch, ring);
 }
 
-void simpler_linking_note(struct simpler_orch *orch, uint64_t id, uint8_t kinds)
+SIMPLER_INLINE void note(struct simpler_orch *orch, uint64_t id, uint8_t kinds)
 {
     struct simpler_device *device = orch->device;
     struct simpler_task_slot *self = &device->table.slot[orch->self];
@@ -164,6 +164,11 @@ void simpler_linking_note(struct simpler_orch *orch, uint64_t id, uint8_t kinds)
     orch->pending[orch->pending_count++] = number;
 }
 
+void simpler_linking_note(struct simpler_orch *orch, uint64_t id, uint8_t kinds)
+{
+    note(orch, id, kinds);
+}
+
 void simpler_linking_drain_sink(struct simpler_edge_sink *sink)
 {
     struct simpler_orch *orch =
@@ -172,7 +177,7 @@ void simpler_linking_drain_sink(struct simpler_edge_sink *sink)
 
     sink->count = 0;
     for (uint32_t i = 0; i < n; i++)
-        simpler_linking_note(orch, sink->ids[i], SIMPLER_DEP_WAIT);
+        note(orch, sink->ids[i], SIMPLER_DEP_WAIT);
 }
 
 /* A ready task that is short: run it and its short successors, publish the rest. */

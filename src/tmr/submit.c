@@ -111,15 +111,14 @@ SIMPLER_INLINE void find_producers(struct simpler_orch *orch,
     }
     if (orch->manual)
         return;
-    for (uint32_t i = 0; i < args->tensor_count; i++) {
-        if (args->use[i] == SIMPLER_USE_OUTPUT)
-            continue;
-        const struct simpler_tensor *t = args->tensor[i];
-        if (t->owner != SIMPLER_NO_OWNER)
-            simpler_linking_note(orch, t->owner, SIMPLER_DEP_WAIT | SIMPLER_DEP_RETAIN);
-        if (args->use[i] != SIMPLER_USE_NO_DEP && !t->manual_dep)
-            simpler_tensormap_access(orch->map, t, (enum simpler_tensor_use)args->use[i], self,
-                                     &orch->sink);
+    if (args->tensor_count == 0)
+        return;
+    if (simpler_tensormap_access_args(orch->map, args, self, &orch->sink)) {
+        for (uint32_t i = 0; i < args->tensor_count; i++) {
+            const struct simpler_tensor *t = args->tensor[i];
+            if (args->use[i] != SIMPLER_USE_OUTPUT && t->owner != SIMPLER_NO_OWNER)
+                simpler_linking_note(orch, t->owner, SIMPLER_DEP_WAIT | SIMPLER_DEP_RETAIN);
+        }
     }
     if (orch->sink.count != 0)
         simpler_linking_drain_sink(&orch->sink);

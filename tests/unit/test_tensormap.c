@@ -129,6 +129,43 @@ static void raw_orders_reads_after_writes(void **state)
     assert_true(edge_count == 1 && has(4));
 }
 
+/* Of five arguments the map is told of the two that are neither outputs nor without order. */
+static void arguments_are_accessed_together(void **state)
+{
+    (void)state;
+    static const struct simpler_create_info info = {.ndims = 1, .shape = {1}};
+    open_map(64, 64, true);
+    struct simpler_tensor t = matrix(4, 4);
+    struct simpler_tensor row[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        row[i] = block(&t, i, 0, 1, 4);
+        use(&row[i], SIMPLER_USE_INOUT, i);
+    }
+    for (uint32_t owner = 0; owner < 3; owner++) {
+        struct simpler_task_args args;
+        struct simpler_tensor used[4] = {row[0], row[1], row[2], row[3]};
+        used[2].manual_dep = 1;
+        if (owner != 0)
+            used[owner == 1 ? 2 : 3].owner = 7;
+        simpler_task_args_reset(&args);
+        simpler_task_args_add_input(&args, &used[0]);
+        simpler_task_args_add_create(&args, &info);
+        simpler_task_args_add_no_dep(&args, &used[1]);
+        simpler_task_args_add_inout(&args, &used[2]);
+        simpler_task_args_add_inout(&args, &used[3]);
+        edge_count = 0;
+        assert_true(simpler_tensormap_access_args(map, &args, 10 + owner, &sink) == (owner != 0));
+        keep(&sink);
+        assert_true(edge_count == 2 && has(0) && has(owner == 0 ? 3 : 9 + owner));
+    }
+    use(&row[1], SIMPLER_USE_INOUT, 20);
+    assert_true(edge_count == 1 && has(1));
+    use(&row[2], SIMPLER_USE_INOUT, 21);
+    assert_true(edge_count == 1 && has(2));
+    use(&row[0], SIMPLER_USE_INOUT, 22);
+    assert_true(edge_count == 4 && has(0) && has(10) && has(11) && has(12));
+}
+
 static void a_task_is_never_after_itself(void **state)
 {
     (void)state;
@@ -658,6 +695,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(all_orders_three_hazards),
         TEST(raw_orders_reads_after_writes),
+        TEST(arguments_are_accessed_together),
         TEST(a_task_is_never_after_itself),
         TEST(empty_views_and_other_uses_do_nothing),
         TEST(one_view_has_one_entry),
