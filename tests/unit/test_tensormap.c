@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tensormap, case by case. */
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "cm.h"
+#include <cmocka.h>
+
 #include "base/testpoint.h"
 #include "task/tensormap_state.h"
 
@@ -164,6 +167,65 @@ static void arguments_are_accessed_together(void **state)
     assert_true(edge_count == 1 && has(2));
     use(&row[0], SIMPLER_USE_INOUT, 22);
     assert_true(edge_count == 4 && has(0) && has(10) && has(11) && has(12));
+}
+
+/* Bytes [start, start + bytes) of one buffer, which need not be there. */
+static struct simpler_tensor run(uint64_t start, uint32_t bytes)
+{
+    struct simpler_tensor t;
+    assert_int_equal(simpler_tensor_init(&t, memory, SIMPLER_DIMS(bytes), SIMPLER_DTYPE_UINT8), 0);
+    t.buffer_bytes = UINT64_C(1) << 40;
+    t.start_offset = start;
+    return t;
+}
+
+static void a_new_cell_keeps_its_first_reader(void **state)
+{
+    (void)state;
+    open_map(64, 64, true);
+    struct simpler_tensor first = run(0, 64), other = run(64, 64);
+    use(&first, SIMPLER_USE_INOUT, 0);
+    use(&other, SIMPLER_USE_INPUT, 1);
+    assert_int_equal(edge_count, 0);
+    use(&other, SIMPLER_USE_INPUT, 2);
+    assert_int_equal(edge_count, 0);
+    use(&other, SIMPLER_USE_INOUT, 3);
+    assert_true(edge_count == 2 && has(1) && has(2));
+}
+
+/* Cells that are 2^32 apart have the same 32 bits of a number. */
+static void cells_beyond_four_billion_are_others(void **state)
+{
+    (void)state;
+    open_map(64, 64, true);
+    struct simpler_tensor first = run(0, 64), far = run(UINT64_C(64) << 32, 64);
+    use(&first, SIMPLER_USE_INOUT, 0);
+    use(&far, SIMPLER_USE_INOUT, 1);
+    assert_int_equal(edge_count, 0);
+    use(&first, SIMPLER_USE_INPUT, 2);
+    assert_true(edge_count == 1 && has(0));
+    use(&far, SIMPLER_USE_INPUT, 3);
+    assert_true(edge_count == 1 && has(1));
+}
+
+/* Two grids that were found apart, of which one then grows into the other. */
+static void a_grid_grows_into_another(void **state)
+{
+    (void)state;
+    for (int down = 0; down < 2; down++) {
+        open_map(64, 64, true);
+        struct simpler_tensor a = run(down ? 1920 : 0, 64), b = run(960, 96), next = run(960, 64);
+        use(&a, SIMPLER_USE_INOUT, 0);
+        use(&b, SIMPLER_USE_INOUT, 1);
+        for (uint64_t task = 2; task < 6; task++)
+            use(task % 2 ? &a : &b, SIMPLER_USE_INOUT, task);
+        assert_true(edge_count == 1 && has(3));
+        use(&next, SIMPLER_USE_INOUT, 6);
+        assert_true(edge_count == 1 && has(4));
+        use(&b, SIMPLER_USE_INPUT, 7);
+        assert_true(edge_count == 2 && has(4) && has(6));
+        close_map(state);
+    }
 }
 
 static void a_task_is_never_after_itself(void **state)
@@ -696,6 +758,9 @@ int main(void)
         TEST(all_orders_three_hazards),
         TEST(raw_orders_reads_after_writes),
         TEST(arguments_are_accessed_together),
+        TEST(a_new_cell_keeps_its_first_reader),
+        TEST(cells_beyond_four_billion_are_others),
+        TEST(a_grid_grows_into_another),
         TEST(a_task_is_never_after_itself),
         TEST(empty_views_and_other_uses_do_nothing),
         TEST(one_view_has_one_entry),
