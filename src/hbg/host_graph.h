@@ -73,6 +73,7 @@ struct simpler_hbg_orch {
     uint64_t heap_bytes;
     /* After a size was too small: what all that is submitted needs. */
     uint64_t needed_tasks, needed_heap, needed_map;
+    uint64_t counted; /* submits since then, the one that failed among them */
     struct simpler_hbg_call *calls;
     uint32_t call_count, call_capacity;
     struct simpler_hbg_base *call_bases;

@@ -68,6 +68,7 @@ static void start_counting(struct simpler_hbg_orch *orch)
     bool recording = orch->recording != NULL;
 
     orch->counting = true;
+    orch->counted = 0;
     orch->needed_tasks = orch->next_id + (recording ? orch->draft->builder.node_count : 0);
     orch->needed_heap =
         orch->main.builder.heap_bytes + (recording ? orch->draft->builder.heap_bytes : 0);
@@ -131,6 +132,7 @@ void simpler_hbg_count_submit(struct simpler_hbg_orch *orch, const struct simple
     if (!orch->counting || args == NULL || args->error != SIMPLER_ARGS_OK ||
         !simpler_submit_counts_fit(args))
         return;
+    orch->counted++;
     orch->needed_tasks++;
     for (uint32_t i = 0; i < args->tensor_count; i++) {
         uint64_t bytes = 0;
@@ -146,6 +148,7 @@ void simpler_hbg_count_graph(struct simpler_hbg_orch *orch, uint64_t tasks, uint
 {
     if (!orch->counting)
         return;
+    orch->counted++;
     orch->needed_tasks += tasks;
     orch->needed_heap += heap_bytes;
 }
@@ -158,12 +161,28 @@ static uint64_t power_of_two(uint64_t n)
     return p;
 }
 
+/*
+ * An orchestration that returns at its first failed submit is not counted to its end: it needs
+ * an unknown amount more, and as many runs as it has tasks if each is advised the next task's.
+ */
+static void advise_next(const struct simpler_hbg_orch *orch, const char *knob, uint64_t value,
+                        uint64_t now, uint64_t most, struct simpler_run_result *result)
+{
+    uint64_t next = now < most / 2 ? now * 2 : most;
+
+    if (orch->counted <= 1 && next > value)
+        simpler_run_verdict_append(result->message, sizeof(result->message),
+                                   "nothing was submitted after that: if the orchestration gives "
+                                   "up at a failed submit, the %s to try next is %llu\n",
+                                   knob, (unsigned long long)next);
+}
+
 void simpler_hbg_advise(const struct simpler_hbg_orch *orch, int code,
                         struct simpler_run_result *result)
 {
     const struct simpler_runtime_env *env = &orch->run->env;
     const char *knob = NULL;
-    uint64_t value = 0, now = 0;
+    uint64_t value = 0, now = 0, most = 0;
 
     if (!orch->counting && code != SIMPLER_CODE_READY_QUEUE_OVERFLOW)
         return;
@@ -172,16 +191,19 @@ void simpler_hbg_advise(const struct simpler_hbg_orch *orch, int code,
         knob = "ring_task_window[0]";
         value = power_of_two(orch->needed_tasks);
         now = env->ring_task_window[0];
+        most = SIMPLER_TASK_WINDOW_MAX;
         break;
     case SIMPLER_CODE_HEAP_RING_DEADLOCK:
         knob = "ring_heap[0]";
         value = orch->needed_heap;
         now = env->ring_heap[0];
+        most = SIMPLER_HEAP_MAX;
         break;
     case SIMPLER_CODE_TENSORMAP_OVERFLOW:
         knob = "tensormap";
         value = orch->needed_map;
         now = env->tensormap;
+        most = SIMPLER_TENSORMAP_MAX;
         break;
     case SIMPLER_CODE_READY_QUEUE_OVERFLOW:
         knob = "ready_queue";
@@ -202,4 +224,5 @@ void simpler_hbg_advise(const struct simpler_hbg_orch *orch, int code,
                                "remedy: %s = %llu is the smallest legal value that is enough for "
                                "all that was submitted (it is %llu)\n",
                                knob, (unsigned long long)value, (unsigned long long)now);
+    advise_next(orch, knob, value, now, most, result);
 }

@@ -122,6 +122,67 @@ static void a_size_that_is_too_small_is_named_with_what_would_do(void **state)
     saw("graph-tensormap", advised_map);
 }
 
+/* The same graph, but it returns at the first submit that fails. */
+static void graph_that_gives_up(struct simpler_orch *orch, void *user)
+{
+    struct simpler_tensor all = kit_tensor(cells, TASKS, SIMPLER_DTYPE_UINT64);
+    struct simpler_create_info info = kit_info(8, SIMPLER_DTYPE_FLOAT32);
+    struct simpler_task_args args;
+
+    (void)user;
+    for (uint32_t i = 0; i < TASKS; i++) {
+        struct simpler_tensor cell = kit_cell(&all, i);
+        simpler_task_args_reset(&args);
+        simpler_task_args_add_inout(&args, &cell);
+        simpler_task_args_add_create(&args, &info);
+        if (kit_submit(orch, &args, kit_nop_kernel, NULL, NULL) != 0)
+            return;
+    }
+}
+
+/* The number behind "the KNOB to try next is ", 0 if there is none. */
+static uint64_t next_to_try(const char *knob)
+{
+    char text[64];
+
+    (void)snprintf(text, sizeof(text), "the %s to try next is ", knob);
+    const char *at = strstr(result.message, text);
+    return at == NULL ? 0 : strtoull(at + strlen(text), NULL, 10);
+}
+
+/* Runs until it passes with what was to be tried next; at most @rounds times. */
+static uint64_t enough_of(const char *knob, uint64_t *size, struct simpler_call_config *config,
+                          int rounds)
+{
+    while (kit_run(&kit, graph_that_gives_up, NULL, config, &result) != 0) {
+        if (rounds-- == 0)
+            fail_msg("many rounds, and %s = %llu is not enough", knob, (unsigned long long)*size);
+        assert_true(advised(knob) > *size);
+        *size = next_to_try(knob) != 0 ? next_to_try(knob) : advised(knob);
+    }
+    return *size;
+}
+
+static void who_gives_up_needs_few_rounds(void **state)
+{
+    (void)state;
+    struct simpler_call_config config = host_build();
+    uint64_t *heap = &config.runtime_env.ring_heap[0], *map = &config.runtime_env.tensormap;
+
+    *heap = 4096;
+    assert_in_range(enough_of("ring_heap[0]", heap, &config, 5), TASKS * 1024, 2 * TASKS * 1024);
+    *map = 16;
+    assert_in_range(enough_of("tensormap", map, &config, 3), TASKS, 2 * TASKS);
+    config.runtime_env.ring_task_window[0] = 4;
+    (void)enough_of("ring_task_window[0]", &config.runtime_env.ring_task_window[0], &config, 5);
+    assert_int_equal(config.runtime_env.ring_task_window[0], 128);
+
+    /* Who goes on is told the exact size alone. */
+    *heap = (TASKS - 10) * 1024;
+    ends_with(&config, SIMPLER_CODE_HEAP_RING_DEADLOCK);
+    assert_int_equal(next_to_try("ring_heap[0]"), 0);
+}
+
 /* Long kernels, and on threads: each task is a grain of its own. */
 static void wide(struct simpler_orch *orch, void *user)
 {
@@ -346,6 +407,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_size_that_is_too_small_is_named_with_what_would_do),
+        cmocka_unit_test(who_gives_up_needs_few_rounds),
         cmocka_unit_test(a_full_ready_queue_is_code_104),
         cmocka_unit_test(data_is_there_while_no_task_uses_it),
         cmocka_unit_test(scope_stats_are_metadata_alone),
