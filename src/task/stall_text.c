@@ -101,3 +101,12 @@ void simpler_stall_text_where(enum simpler_stall_state state, const char *lane, 
         break;
     }
 }
+
+void simpler_stall_text_conditions(const struct simpler_deferral_view *view, uint64_t id,
+                                   char *text, size_t bytes)
+{
+    (void)snprintf(text, bytes,
+                   "%" PRIu32 " condition%s of deferred completions open: task 0x%016" PRIx64
+                   " waits for a counter that is %" PRIu32 " to be at least %" PRIu32 "\n",
+                   view->open, simpler_text_plural(view->open), id, view->value, view->expected);
+}

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "task/deferral.h"
 #include "task/run_verdict.h"
 
 enum simpler_stall_state {
@@ -47,5 +48,9 @@ void simpler_stall_text_headline(struct simpler_stall *stall);
 /* "runs on scheduler 1" */
 void simpler_stall_text_where(enum simpler_stall_state state, const char *lane, uint32_t fanin,
                               char *text, size_t bytes);
+
+/* The line about open conditions; @id: of the view's task. */
+void simpler_stall_text_conditions(const struct simpler_deferral_view *view, uint64_t id,
+                                   char *text, size_t bytes);
 
 #endif

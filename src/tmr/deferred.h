@@ -3,15 +3,9 @@
 #define SIMPLER_TMR_DEFERRED_H
 
 /*
- * Completions that wait for counters which somebody else raises.  A kernel registers
- * conditions; when all kernels of its task have returned the task is held, and
- * completed by the thread that finds all its conditions true.  The counters have no
- * bell, so threads that find nothing to do look at them, with longer and longer naps.
- *
- *   field       written by                    read by     publishes
- *   lock        whoever (acquire, release D1) whoever     the conditions
- *   open        under the lock (relaxed)      all         "look at them"
- *   changed_ns  under the lock (relaxed)      all         when one was last added or met
+ * Completions that wait for counters which somebody else raises (task/deferral.h).  A kernel
+ * registers conditions; when all kernels of its task have returned the task is held, and
+ * completed by the thread that finds all its conditions true.
  */
 #include "simpler/kernel.h"
 #include "tmr/engine.h"
@@ -35,8 +29,7 @@ bool simpler_deferred_poll(struct simpler_thread *thread);
 
 SIMPLER_INLINE bool simpler_deferred_is_open(const struct simpler_device *device)
 {
-    return SIMPLER_UNLIKELY(atomic_load_explicit(&device->deferred.open, memory_order_relaxed) !=
-                            0);
+    return simpler_deferral_is_open(&device->deferred);
 }
 
 /* Whether tasks wait for counters that may still be raised. */

@@ -20,6 +20,7 @@
 #include "base/round_trip.h"
 #include "simpler/orch.h"
 #include "simpler/worker.h"
+#include "task/deferral.h"
 #include "task/kernel_guard.h"
 #include "task/kernel_times.h"
 #include "task/launch_args.h"
@@ -216,22 +217,6 @@ struct simpler_spread_place {
     _Alignas(SIMPLER_CACHE_LINE) _Atomic uint64_t word;
 };
 
-/* What a deferred completion waits for; under the list's lock. */
-struct simpler_deferred_entry {
-    struct simpler_async_condition condition;
-    const struct simpler_thread *owner; /* where its kernel ran */
-    uint32_t number;                    /* slot; SIMPLER_NO_TASK until the kernel has returned */
-    bool held;                          /* all kernels of the task have returned */
-};
-
-/* See deferred.h. */
-struct simpler_deferred {
-    _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t open;
-    _Atomic uint32_t lock;
-    _Atomic uint64_t changed_ns;
-    struct simpler_deferred_entry entry[SIMPLER_MAX_ASYNC_CONDITIONS];
-};
-
 /*
  * The thread that owns the no-progress clock of a device (monitor.c).
  *
@@ -331,7 +316,7 @@ struct simpler_device {
     /* Round-trip probe: ping by the orchestrator, pong by an idle scheduler. */
     struct simpler_round_trip round_trip;
 
-    struct simpler_deferred deferred;
+    struct simpler_deferral_list deferred;
     struct simpler_spread_place spread[SIMPLER_SPREAD_PLACES];
     _Alignas(SIMPLER_CACHE_LINE) struct simpler_failure failure;
     struct simpler_timing timing[SIMPLER_TIMING_SLOTS];

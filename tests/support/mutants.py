@@ -266,9 +266,8 @@ MUTANTS = [
          "        if (predicate_holds(launch))\n            return false;\n",
          "        return false;\n")]),
     ("held-not", "a deferred task is done when its kernel has returned", "dev", [
-        ("src/tmr/deferred.c",
-         "        if (!e->held || (!stopped && !holds(&e->condition)))\n",
-         "        if (!e->held)\n")]),
+        ("src/task/deferral.c", "        if (!e.held || (!all && !holds(&e.condition)))\n",
+         "        if (!e.held)\n")]),
     ("publish-held-back", "a ready task that is long is kept on the own stack", "dev", [
         ("src/tmr/linking.c",
          "    simpler_scheduler_publish(orch->thread, number);\n    help(orch);\n",
