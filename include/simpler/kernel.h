@@ -171,12 +171,14 @@ struct simpler_async_condition {
 /**
  * Defers the completion of the kernel's task until @condition, which is copied, holds; each
  * call adds one.  The kernel returns meanwhile and its core is free.  What the raiser of the
- * counter has written before is seen by the task's consumers.
+ * counter has written before is seen by the task's consumers; the raiser may be whatever does
+ * not depend on the task.  On every runtime.
  *
  * @retval 0                           registered
  * @retval -ASYNC_COMPLETION_INVALID   an unknown type, a counter that is NULL; code 101
  * @retval -ASYNC_WAIT_OVERFLOW        256 conditions are open; code 102
- * @retval -ASYNC_REGISTRATION_FAILED  @condition is NULL, reserved is not 0; code 103
+ * @retval -ASYNC_REGISTRATION_FAILED  @condition is NULL, reserved is not 0, the kernel has
+ *                                     returned (seen on host_build_graph alone); code 103
  */
 SIMPLER_API int simpler_kernel_defer(const int64_t *args,
                                      const struct simpler_async_condition *condition);

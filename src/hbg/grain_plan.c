@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "simpler/status.h"
+#include "task/kernel_times.h"
 
 /* What a task costs besides its kernel, and a grain besides its tasks. */
 #define TASK_NS  4u
@@ -48,6 +49,7 @@ static int ensure(struct simpler_hbg_plan *plan, const struct simpler_hbg_image 
  */
 struct scratch {
     uint32_t *grain_of;
+    bool *apart; /* of each node: it is alone because of a deferral; NULL: none is */
     uint64_t *end;
     uint32_t *mark;
 };
@@ -61,6 +63,43 @@ static bool is_alone(const struct simpler_hbg_image *image, uint32_t i)
         return func_id == SIMPLER_HBG_FUNC_GRAPH;
     const struct simpler_hbg_launch *launch = simpler_hbg_launch_of(image, i);
     return launch->block_num > 1 || launch->lane_count > 1 || launch->sync_start;
+}
+
+static bool func_defers(const struct simpler_hbg_costs *costs, uint32_t func_id)
+{
+    return atomic_load_explicit(&costs->defers[func_id], memory_order_relaxed) ==
+           SIMPLER_DEFERS_KNOWN;
+}
+
+/* Of a call nobody knows: some kernel of the callable does. */
+static bool may_defer(const struct simpler_hbg_image *image, const struct simpler_hbg_costs *costs,
+                      uint32_t i)
+{
+    uint32_t func_id = simpler_hbg_nodes(image)[i].func_id;
+
+    if (func_id < SIMPLER_HBG_FUNC_LAUNCH)
+        return func_defers(costs, func_id);
+    if (func_id != SIMPLER_HBG_FUNC_LAUNCH)
+        return func_id == SIMPLER_HBG_FUNC_GRAPH;
+    const struct simpler_hbg_launch *launch = simpler_hbg_launch_of(image, i);
+    for (uint32_t lane = 0; lane < SIMPLER_LANES; lane++) {
+        if (launch->func_id[lane] != SIMPLER_NO_FUNC && func_defers(costs, launch->func_id[lane]))
+            return true;
+    }
+    return false;
+}
+
+/* What may defer its completion, and what comes after that. */
+static void mark_apart(const struct simpler_hbg_image *image, const struct simpler_hbg_costs *costs,
+                       bool *apart)
+{
+    const uint32_t *from = simpler_hbg_edge_from(image), *edges = simpler_hbg_edges(image);
+
+    for (uint32_t i = 0; i < image->node_count; i++) {
+        apart[i] = may_defer(image, costs, i);
+        for (uint32_t e = from[i]; e < from[i + 1] && !apart[i]; e++)
+            apart[i] = apart[edges[e]];
+    }
 }
 
 static uint64_t kernel_ns(const struct simpler_hbg_costs *costs, uint32_t func_id)
@@ -95,7 +134,7 @@ static uint64_t cost_of(const struct simpler_hbg_image *image,
 
 /* Cuts at about @target nanoseconds a grain, UINT64_MAX: wherever it must; the number of grains. */
 static uint32_t cut(const struct simpler_hbg_image *image, const struct simpler_hbg_costs *costs,
-                    uint64_t target, uint32_t *grain_of)
+                    uint64_t target, const struct scratch *s)
 {
     uint32_t grain = 0;
     uint64_t sum = 0;
@@ -103,13 +142,14 @@ static uint32_t cut(const struct simpler_hbg_image *image, const struct simpler_
 
     for (uint32_t i = 0; i < image->node_count; i++) {
         uint64_t cost = target == UINT64_MAX ? 0 : cost_of(image, costs, i);
-        bool alone = costs->one_task_a_grain || is_alone(image, i);
+        bool alone =
+            (s->apart != NULL && s->apart[i]) || costs->one_task_a_grain || is_alone(image, i);
         if (i > 0 && (apart || alone || sum + cost / 2 >= target)) {
             grain++;
             sum = 0;
         }
         apart = alone;
-        grain_of[i] = grain;
+        s->grain_of[i] = grain;
         sum += cost;
     }
     return image->node_count == 0 ? 0 : grain + 1;
@@ -170,7 +210,7 @@ static uint64_t choose(const struct simpler_hbg_image *image, const struct simpl
     for (int i = 0; i < MAX_TRIES && target < total; i++, target *= 2) {
         if (target * 2 < costs->handover_ns)
             continue;
-        uint64_t ns = predict(image, costs, s, cut(image, costs, target, s->grain_of));
+        uint64_t ns = predict(image, costs, s, cut(image, costs, target, s));
         if (ns <= least) {
             least = ns;
             best = target;
@@ -214,7 +254,8 @@ static void fill(struct simpler_hbg_plan *plan, const struct simpler_hbg_image *
     plan->threads = costs->threads;
     plan->handover_ns = costs->handover_ns;
     plan->one_task_a_grain = costs->one_task_a_grain;
-    plan->grain_count = cut(image, costs, choose(image, costs, s), s->grain_of);
+    plan->defer_serial = costs->defer_serial;
+    plan->grain_count = cut(image, costs, choose(image, costs, s), s);
     for (uint32_t i = image->node_count; i > 0; i--)
         plan->first[s->grain_of[i - 1]] = i - 1;
     plan->first[plan->grain_count] = image->node_count;
@@ -225,6 +266,7 @@ static void fill(struct simpler_hbg_plan *plan, const struct simpler_hbg_image *
 int simpler_hbg_plan_make(struct simpler_hbg_plan *plan, const struct simpler_hbg_image *image,
                           const struct simpler_hbg_costs *costs)
 {
+    bool defers = costs->defer_serial != 0;
     size_t n = image->node_count;
     int rc = ensure(plan, image);
 
@@ -235,15 +277,34 @@ int simpler_hbg_plan_make(struct simpler_hbg_plan *plan, const struct simpler_hb
         return 0;
     struct scratch s = {
         .grain_of = simpler_alloc_zeroed(n, sizeof(*s.grain_of)),
+        .apart = defers ? simpler_alloc_zeroed(n, sizeof(*s.apart)) : NULL,
         .end = simpler_alloc_zeroed(n, sizeof(*s.end)),
         .mark = simpler_alloc_zeroed(n, sizeof(*s.mark)),
     };
-    if (s.grain_of != NULL && s.end != NULL && s.mark != NULL)
+    if (s.grain_of != NULL && s.end != NULL && s.mark != NULL && (s.apart != NULL || !defers)) {
+        if (defers)
+            mark_apart(image, costs, s.apart);
         fill(plan, image, costs, &s);
-    else
+    } else {
         rc = SIMPLER_ENOMEM;
+    }
     simpler_alloc_free(s.grain_of);
+    simpler_alloc_free(s.apart);
     simpler_alloc_free(s.end);
     simpler_alloc_free(s.mark);
     return rc;
+}
+
+void simpler_hbg_plan_split(struct simpler_hbg_plan *plan, const struct simpler_hbg_image *image)
+{
+    const uint32_t *from = simpler_hbg_edge_from(image), *edges = simpler_hbg_edges(image);
+
+    plan->one_task_a_grain = true;
+    plan->grain_count = image->node_count;
+    for (uint32_t i = 0; i <= image->node_count; i++) {
+        plan->first[i] = i;
+        plan->edge_from[i] = from[i];
+    }
+    if (image->edge_count != 0)
+        memcpy(plan->edges, edges, image->edge_count * sizeof(*edges));
 }

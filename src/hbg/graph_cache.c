@@ -156,6 +156,7 @@ int simpler_hbg_recorded_plan(struct simpler_hbg_recorded *g, const struct simpl
 {
     bool stale = g->plan.first == NULL || g->plan.threads != costs->threads ||
                  g->plan.one_task_a_grain != costs->one_task_a_grain ||
+                 g->plan.defer_serial != costs->defer_serial ||
                  has_moved(g->plan.handover_ns, costs->handover_ns);
 
     for (uint32_t i = 0; i < g->func_count && !stale; i++)

@@ -218,6 +218,8 @@ static int prepare(struct simpler_hbg_device *device, const struct simpler_devic
     device->progress_base = SUM(device, completed);
     atomic_store_explicit(&device->cut, 0, memory_order_relaxed);
     atomic_store_explicit(&device->failure.claim, 0, memory_order_relaxed);
+    simpler_deferral_reset(&device->deferred);
+    simpler_estimates_learn_defers(device->estimates, &device->defer_serial);
     return 0;
 }
 
@@ -244,7 +246,7 @@ static int run_on_device(struct simpler_hbg_device *device, uint64_t end,
         return 0;
     start_dump(device);
     uint32_t before = atomic_load_explicit(&device->finish_seq, memory_order_relaxed);
-    atomic_store_explicit(&device->booted, 0, memory_order_relaxed);
+    atomic_store_explicit(&device->booted, SIMPLER_HBG_BOOT_NEW, memory_order_relaxed);
     /* W4, release: the run. */
     atomic_store_explicit(&device->gate, 0, memory_order_release);
     simpler_event_notify(&device->work, 1);

@@ -22,6 +22,7 @@
 #include "hbg/host_graph.h"
 #include "platform/platform.h"
 #include "simpler/kernel.h"
+#include "task/deferral.h"
 #include "task/kernel_guard.h"
 #include "task/kernel_times.h"
 #include "task/ready_queue.h"
@@ -47,15 +48,20 @@ struct simpler_hbg_unit {
     uint32_t cursor;       /* edges before it lead to units that are done */
 };
 
+/* Of a node.  DONE and HELD once the run was cut anew (recut.h), until then its unit says so. */
+#define SIMPLER_HBG_FAILED 1u
+#define SIMPLER_HBG_DONE   2u
+#define SIMPLER_HBG_HELD   4u /* its kernels have returned, its conditions did not hold */
+
 struct simpler_hbg_part {
     const struct simpler_hbg_image *image;
     const struct simpler_hbg_plan *plan;
     const struct simpler_hbg_base *bases;
     const uint64_t *scalars;
     const struct simpler_hbg_site *sites; /* for reports */
-    uint8_t *failed;                      /* of each node; whoever ran it, before W2 */
-    uint64_t id_base;                     /* of node 0, and of owners in its base 0 */
-    uint32_t serial;                      /* of all parts of the device, from 1 */
+    uint8_t *failed;  /* bits of each node: whoever ran it, before W2; who cuts anew */
+    uint64_t id_base; /* of node 0, and of owners in its base 0 */
+    uint32_t serial;  /* of all parts of the device, from 1 */
     uint32_t first_unit;
     uint32_t call_unit, call_node; /* in the run's own graph; of that itself NO_UNIT */
     bool poisoned;                 /* a producer of the call failed; whoever starts the part */
@@ -97,6 +103,8 @@ struct simpler_hbg_thread {
     _Atomic int32_t seat; /* see cpu_seat.h; the CPU where it woke, -1: it sleeps */
     uint32_t lane;        /* of diagnostics */
     bool left;            /* the run hangs and it is on its way out: what it was at is not done */
+    bool deferred;        /* the kernel that it runs, or has run last, has registered conditions */
+    uint64_t nap_ns;      /* its last sleep while conditions are open */
     uint32_t first;       /* node of the grain that it is in; those up to place.node are done */
     const struct simpler_hbg_part *part; /* of that grain; NULL: in none */
     uint32_t handed;                     /* unit to run next, or NO_UNIT */
@@ -149,6 +157,7 @@ struct simpler_hbg_device {
     struct simpler_device_run current;    /* copies: a hung run outlives its caller's */
     struct simpler_orch_args current_args;
     struct simpler_estimates *estimates;
+    uint32_t defer_serial;                       /* see kernel_times.h */
     const struct simpler_kernel *const *kernels; /* by func_id */
     uint32_t dump_level;
     struct simpler_hbg_image *image; /* of the run's own graph, image_capacity bytes */
@@ -184,16 +193,18 @@ struct simpler_hbg_device {
     /*
      * Threads in the run, and bit 31: it is over (or has not begun).  W4: the store
      * that opens it (release) publishes the run; entering acquires it.  The last
-     * one out of a run that is over says so to the caller (finish_seq).
+     * one out of a run that is over says so to the caller (finish_seq).  Bit 30: the run
+     * is to be cut anew, by the last one out; nobody enters, W4 is stored once more.
      */
     _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t gate;
-    _Atomic uint32_t booted; /* 1: a thread has taken the boot */
+    _Atomic uint32_t booted; /* enum simpler_hbg_boot */
     _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t finish_seq;
     struct simpler_event work;   /* threads wait for units and runs */
     struct simpler_event finish; /* the caller waits */
     struct simpler_round_trip round_trip;
     struct simpler_hbg_failure failure;
     struct simpler_hbg_spread spread;
+    struct simpler_deferral_list deferred;   /* a task: part << 32 | node */
     _Atomic(struct simpler_hbg_crew *) crew; /* NULL until a task needs it */
     uint32_t crew_clusters;
     uint64_t start_ns;                /* of the run */
@@ -206,7 +217,17 @@ struct simpler_hbg_device {
     uint64_t progress_base;
 };
 
-#define SIMPLER_HBG_GATE_OVER 0x80000000u
+#define SIMPLER_HBG_GATE_OVER  0x80000000u
+#define SIMPLER_HBG_GATE_RECUT 0x40000000u
+/* Nobody enters. */
+#define SIMPLER_HBG_GATE_SHUT (SIMPLER_HBG_GATE_OVER | SIMPLER_HBG_GATE_RECUT)
+
+/* The units are put where they belong by one thread, which takes it. */
+enum simpler_hbg_boot {
+    SIMPLER_HBG_BOOT_NEW = 0,  /* nothing was run */
+    SIMPLER_HBG_BOOT_DONE = 1, /* taken */
+    SIMPLER_HBG_BOOT_REST = 2  /* the run was cut anew */
+};
 
 /* The word around tasks of @part; @func_id: the kernel of one lane, or NO_FUNC: the task's own. */
 SIMPLER_INLINE uint64_t simpler_hbg_word(const struct simpler_hbg_device *device,
@@ -239,9 +260,28 @@ SIMPLER_INLINE bool simpler_hbg_is_stopped(struct simpler_hbg_device *device)
     return true;
 }
 
-SIMPLER_INLINE bool simpler_hbg_is_over(const struct simpler_hbg_device *device)
+/* It is over, or to be left because it is cut anew. */
+SIMPLER_INLINE bool simpler_hbg_is_shut(const struct simpler_hbg_device *device)
 {
-    return (atomic_load_explicit(&device->gate, memory_order_relaxed) & SIMPLER_HBG_GATE_OVER) != 0;
+    return (atomic_load_explicit(&device->gate, memory_order_relaxed) & SIMPLER_HBG_GATE_SHUT) != 0;
+}
+
+SIMPLER_INLINE bool simpler_hbg_is_recut(const struct simpler_hbg_device *device)
+{
+    return (atomic_load_explicit(&device->gate, memory_order_relaxed) & SIMPLER_HBG_GATE_RECUT) !=
+           0;
+}
+
+/* Whether all of the grain is done; a part of one grain is done in one piece with its call. */
+SIMPLER_INLINE bool simpler_hbg_is_grain_done(const struct simpler_hbg_device *device,
+                                              const struct simpler_hbg_part *part, uint32_t grain)
+{
+    bool whole = part->call_unit != SIMPLER_HBG_NO_UNIT && part->plan->grain_count == 1;
+    uint32_t unit = whole ? part->call_unit : part->first_unit + grain;
+
+    /* acquire, pairs with W2. */
+    return atomic_load_explicit(&device->units[unit].wake, memory_order_acquire) ==
+           SIMPLER_HBG_WAKE_CLOSED;
 }
 
 /* The part that a unit belongs to. */

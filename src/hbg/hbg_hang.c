@@ -82,14 +82,17 @@ static uint64_t progress_of(const struct simpler_hbg_device *device, bool *waits
         sum = simpler_hang_mix(sum) ^ atomic_load_explicit(&place->node, memory_order_relaxed);
         *waits |= atomic_load_explicit(&place->in_diagnostic, memory_order_relaxed) != 0;
     }
-    return sum;
+    /* A condition that was added or met. */
+    return simpler_hang_mix(sum) ^
+           atomic_load_explicit(&device->deferred.changed_ns, memory_order_relaxed);
 }
 
-/* Nobody is in the run, and there is nothing for anybody. */
+/* Nobody is in the run, and there is nothing for anybody; who waits for a counter is not stuck. */
 static bool is_still(struct simpler_hbg_device *device)
 {
     if (atomic_load_explicit(&device->gate, memory_order_acquire) != 0 ||
-        atomic_load_explicit(&device->booted, memory_order_relaxed) == 0)
+        atomic_load_explicit(&device->booted, memory_order_relaxed) != SIMPLER_HBG_BOOT_DONE ||
+        simpler_deferral_is_open(&device->deferred))
         return false;
     for (uint32_t i = 0; i < device->thread_count; i++) {
         if (simpler_ready_queue_count(&device->threads[i].queue) != 0)

@@ -16,9 +16,16 @@
 /* What a kernel of this runtime may ask for. */
 extern const struct simpler_member_ops simpler_hbg_member_ops;
 
-/* Runs one launch task to its end: the kernels' status, the first that was not 0. */
+/*
+ * Runs one launch task to its end, or until its kernels have returned (thread->deferred): their
+ * status, the first that was not 0.
+ */
 int simpler_hbg_run_launch(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
                            uint32_t number);
+
+/* The task's timing slot, if it has one, gets its time. */
+void simpler_hbg_launch_note_end(struct simpler_hbg_device *device,
+                                 const struct simpler_hbg_launch *launch, uint64_t start_ns);
 
 /* Calls the kernel of one lane of one block on this thread; its status. */
 int simpler_hbg_run_block(struct simpler_hbg_thread *thread, const struct simpler_hbg_part *part,

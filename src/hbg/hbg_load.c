@@ -46,6 +46,8 @@ static struct simpler_hbg_costs costs_of(const struct simpler_hbg_device *device
         .threads = device->parallel,
         .handover_ns = atomic_load_explicit(&device->handover_ns, memory_order_relaxed),
         .kernel_ns = device->estimates->ns,
+        .defers = device->estimates->defers,
+        .defer_serial = device->estimates->defer_serial,
         .one_task_a_grain = device->run->exec == SIMPLER_EXEC_THREADS,
     };
     return costs;
@@ -72,21 +74,6 @@ static int ensure_parts(struct simpler_hbg_device *device, uint32_t count)
         return SIMPLER_ENOMEM;
     device->part_capacity = 2 * count;
     return 0;
-}
-
-/* The grain that a call is: it has one for itself. */
-static uint32_t unit_of(const struct simpler_hbg_plan *plan, uint32_t node)
-{
-    uint32_t low = 0, high = plan->grain_count;
-
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (plan->first[middle] <= node)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 static void init_part(struct simpler_hbg_device *device, struct simpler_hbg_part *part,
@@ -127,7 +114,8 @@ static void init_parts(struct simpler_hbg_device *device)
         part->sites = call->graph->sites;
         part->id_base = call->first_id;
         part->call_node = call->node;
-        part->call_unit = unit_of(&device->plan, call->node);
+        /* It has a grain for itself. */
+        part->call_unit = simpler_hbg_plan_grain_of(&device->plan, call->node);
         init_part(device, part, &units, &nodes);
     }
     memset((void *)device->units, 0, units * sizeof(*device->units));

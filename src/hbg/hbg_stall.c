@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/logger.h"
+#include "hbg/hbg_deferred.h"
 #include "hbg/hbg_device.h"
 #include "hbg/hbg_hang.h"
 #include "hbg/hbg_stall_view.h"
@@ -197,12 +198,16 @@ static void examine_threads(struct simpler_hbg_device *device, struct simpler_st
 void simpler_hbg_stall_examine(struct simpler_hbg_device *device, uint64_t idle_ns,
                                struct simpler_stall *s)
 {
+    char conditions[256];
+
     memset(s, 0, sizeof(*s));
     s->idle_ms = idle_ns / 1000000;
     s->known = true;
     s->submitted = device->orch->next_id;
     examine_tasks(device, s);
     examine_threads(device, s);
+    simpler_hbg_deferred_describe(device, conditions, sizeof(conditions));
+    ADD("%s", conditions);
     simpler_stall_text_headline(s);
 }
 

@@ -64,30 +64,16 @@ uint32_t simpler_hbg_stall_next(const struct simpler_hbg_device *device, uint32_
 
 /* ---- what is done ---- */
 
-static bool is_closed(const struct simpler_hbg_device *device, uint32_t unit)
-{
-    /* acquire, pairs with W2. */
-    return atomic_load_explicit(&device->units[unit].wake, memory_order_acquire) ==
-           SIMPLER_HBG_WAKE_CLOSED;
-}
-
-/* A part of one grain is done in one piece with its call. */
-static bool is_done(const struct simpler_hbg_device *device, const struct simpler_hbg_part *part,
-                    uint32_t grain)
-{
-    bool whole = part->call_unit != SIMPLER_HBG_NO_UNIT && part->plan->grain_count == 1;
-
-    return is_closed(device, whole ? part->call_unit : part->first_unit + grain);
-}
-
 static void start_part(struct simpler_hbg_stall_view *v, const struct simpler_hbg_part *part)
 {
     uint32_t from = simpler_hbg_stall_number(v->device, part, 0);
 
     for (uint32_t g = 0; g < part->plan->grain_count; g++) {
-        uint8_t state = is_done(v->device, part, g) ? SIMPLER_STALL_DONE : SIMPLER_STALL_HELD;
+        uint8_t state =
+            simpler_hbg_is_grain_done(v->device, part, g) ? SIMPLER_STALL_DONE : SIMPLER_STALL_HELD;
         for (uint32_t n = part->plan->first[g]; n < part->plan->first[g + 1]; n++) {
-            v->state[from + n] = state;
+            bool is_done = (part->failed[n] & SIMPLER_HBG_DONE) != 0;
+            v->state[from + n] = is_done ? SIMPLER_STALL_DONE : state;
             v->producer[from + n] = SIMPLER_HBG_NO_TASK;
         }
     }

@@ -11,20 +11,22 @@
 #include "base/spin_wait.h"
 #include "base/testpoint.h"
 #include "hbg/cpu_seat.h"
+#include "hbg/hbg_deferred.h"
 #include "hbg/hbg_device.h"
 #include "hbg/hbg_hang.h"
 #include "hbg/hbg_launch.h"
+#include "hbg/recut.h"
 #include "hbg/unit_sched.h"
 
 #define PROBE_PERIOD_NS 100000000u
 
-/* False: there is no run, or it is over. */
+/* False: there is no run, or it is over, or about to be cut anew. */
 static bool try_enter(struct simpler_hbg_device *device)
 {
     uint32_t gate = atomic_load_explicit(&device->gate, memory_order_relaxed);
 
     do {
-        if ((gate & SIMPLER_HBG_GATE_OVER) != 0)
+        if ((gate & SIMPLER_HBG_GATE_SHUT) != 0)
             return false;
         /* acquire, pairs with W4: the run. */
     } while (!atomic_compare_exchange_weak_explicit(&device->gate, &gate, gate + 1,
@@ -32,12 +34,19 @@ static bool try_enter(struct simpler_hbg_device *device)
     return true;
 }
 
-/* acq_rel: the last one out has seen what all did, and tells the caller. */
+/* acq_rel: the last one out has seen what all did, and tells the caller, or cuts anew. */
 static void leave(struct simpler_hbg_device *device)
 {
-    if (atomic_fetch_sub_explicit(&device->gate, 1, memory_order_acq_rel) !=
-        (SIMPLER_HBG_GATE_OVER | 1))
+    uint32_t gate = atomic_fetch_sub_explicit(&device->gate, 1, memory_order_acq_rel);
+
+    if ((gate & ~SIMPLER_HBG_GATE_SHUT) != 1 || (gate & SIMPLER_HBG_GATE_SHUT) == 0)
         return;
+    if ((gate & SIMPLER_HBG_GATE_OVER) == 0) {
+        /* A run that hangs stays as it is. */
+        if (!simpler_hbg_is_closing(device))
+            simpler_hbg_recut(device);
+        return;
+    }
     atomic_fetch_add_explicit(&device->finish_seq, 1, memory_order_release);
     simpler_event_notify_rare(&device->finish, 1);
 }
@@ -62,10 +71,10 @@ static void probe(struct simpler_hbg_device *device)
         atomic_store_explicit(&device->handover_ns, ns, memory_order_relaxed);
 }
 
-/* The run is over, or taken away. */
+/* The run is over, to be cut anew, or taken away. */
 static bool is_out(const struct simpler_hbg_device *device)
 {
-    return simpler_hbg_is_over(device) || simpler_hbg_is_closing(device);
+    return simpler_hbg_is_shut(device) || simpler_hbg_is_closing(device);
 }
 
 /* Looks for a unit for a while; NO_UNIT: there is none now, or the run is over. */
@@ -75,6 +84,8 @@ static uint32_t spin(struct simpler_hbg_thread *thread)
     uint64_t end = simpler_clock_ticks() + device->spin_ticks;
 
     do {
+        if (simpler_deferral_is_open(&device->deferred))
+            simpler_hbg_deferred_poll(thread);
         uint32_t unit = simpler_hbg_find(thread);
         if (unit != SIMPLER_HBG_NO_UNIT || is_out(device))
             return unit;
@@ -93,15 +104,20 @@ static uint32_t spin(struct simpler_hbg_thread *thread)
 static bool work(struct simpler_hbg_thread *thread, uint32_t *seen)
 {
     struct simpler_hbg_device *device = thread->device;
-    uint32_t none = 0;
+    uint32_t boot = atomic_load_explicit(&device->booted, memory_order_relaxed);
 
-    if (atomic_load_explicit(&device->booted, memory_order_relaxed) == 0 &&
-        atomic_compare_exchange_strong_explicit(&device->booted, &none, 1, memory_order_relaxed,
-                                                memory_order_relaxed)) {
-        simpler_hbg_boot(thread);
+    if (boot != SIMPLER_HBG_BOOT_DONE &&
+        atomic_compare_exchange_strong_explicit(&device->booted, &boot, SIMPLER_HBG_BOOT_DONE,
+                                                memory_order_relaxed, memory_order_relaxed)) {
+        if (boot == SIMPLER_HBG_BOOT_NEW)
+            simpler_hbg_boot(thread);
+        else
+            simpler_hbg_boot_rest(thread);
         probe(device);
     }
     while (!simpler_hbg_is_closing(device)) {
+        if (simpler_deferral_is_open(&device->deferred))
+            simpler_hbg_deferred_poll(thread);
         uint32_t unit = simpler_hbg_find(thread);
         if (unit == SIMPLER_HBG_NO_UNIT)
             unit = spin(thread);
@@ -115,17 +131,24 @@ static bool work(struct simpler_hbg_thread *thread, uint32_t *seen)
         }
         if (unit != SIMPLER_HBG_NO_UNIT)
             simpler_hbg_run_unit(thread, unit);
-        else if (simpler_hbg_is_over(device))
+        else if (simpler_hbg_is_shut(device))
             break;
     }
     return false;
 }
 
-/* Sleeps until there is work, or a run; has a CPU of its own then, if there is one. */
+/*
+ * Sleeps until there is work, or a run, or it is time for a look at the open conditions; has
+ * a CPU of its own then, if there is one.
+ */
 static void park(struct simpler_hbg_thread *thread, uint32_t seen)
 {
+    struct simpler_hbg_device *device = thread->device;
+
     simpler_hbg_seat_leave(thread);
-    simpler_event_wait(&thread->device->work, seen, UINT64_MAX);
+    simpler_event_wait(&device->work, seen,
+                       simpler_deferral_nap_ns(&device->deferred, &thread->nap_ns,
+                                               device->thread_count, UINT64_MAX));
     simpler_hbg_seat_take(thread);
 }
 
@@ -137,13 +160,13 @@ static void wait_for_run(struct simpler_hbg_thread *thread)
     if (device->spin_allowed && thread->index == device->thread_count - 1) {
         uint64_t end = simpler_clock_ticks() + device->spin_ticks;
         while (simpler_clock_ticks() < end) {
-            if (!simpler_hbg_is_over(device))
+            if (!simpler_hbg_is_shut(device))
                 return;
             simpler_clock_relax();
         }
     }
     uint32_t seen = simpler_event_prepare(&device->work);
-    if (!simpler_hbg_is_over(device) || simpler_hbg_is_closing(device))
+    if (!simpler_hbg_is_shut(device) || simpler_hbg_is_closing(device))
         simpler_event_cancel(&device->work);
     else
         park(thread, seen);

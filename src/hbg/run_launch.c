@@ -2,6 +2,7 @@
 #include "hbg/hbg_launch.h"
 
 #include "base/clock.h"
+#include "hbg/hbg_deferred.h"
 #include "hbg/host_limits.h"
 #include "hbg/run_tasks.h"
 
@@ -17,17 +18,7 @@ static int refuse(struct simpler_member *member, const char *what)
         what);
 }
 
-static int defer(struct simpler_member *member, const struct simpler_async_condition *condition)
-{
-    struct simpler_hbg_thread *thread = member->owner;
-
-    (void)condition;
-    return simpler_hbg_latch_device(thread->device->orch, SIMPLER_CODE_ASYNC_REGISTRATION_FAILED,
-                                    "host_build_graph has no deferred completion: the kernel must "
-                                    "wait by itself, or the callable run on the other runtime");
-}
-
-const struct simpler_member_ops simpler_hbg_member_ops = {refuse, defer};
+const struct simpler_member_ops simpler_hbg_member_ops = {refuse, simpler_hbg_deferred_register};
 
 static bool holds(const struct simpler_hbg_part *part, const struct simpler_hbg_launch *launch)
 {
@@ -59,6 +50,8 @@ int simpler_hbg_run_block(struct simpler_hbg_thread *thread, const struct simple
     simpler_hbg_enter(thread, part, number, launch->func_id[lane]);
     int status = simpler_hbg_call_kernel(thread, launch->func_id[lane]);
     simpler_hbg_leave(thread);
+    /* The task's thread asks the list. */
+    thread->deferred = false;
     thread->local.block_idx = 0;
     thread->local.block_num = 1;
     thread->global.sub_block_id = 0;
@@ -67,9 +60,23 @@ int simpler_hbg_run_block(struct simpler_hbg_thread *thread, const struct simple
     return status;
 }
 
+/* Whether a kernel of the task, on whatever thread, has registered conditions. */
+static bool is_deferred(struct simpler_hbg_thread *thread, const struct simpler_hbg_part *part,
+                        uint32_t number, uint64_t start_ns)
+{
+    struct simpler_hbg_device *device = thread->device;
+
+    if (!simpler_deferral_is_open(&device->deferred) ||
+        !simpler_deferral_note(&device->deferred, simpler_hbg_deferred_key(device, part, number),
+                               start_ns))
+        return false;
+    atomic_store_explicit(&thread->place.node, number, memory_order_relaxed);
+    return true;
+}
+
 /* All kernels, with the dump around them. */
 static int run_kernels(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
-                       uint32_t number)
+                       uint32_t number, uint64_t start_ns)
 {
     const struct simpler_hbg_launch *launch = simpler_hbg_launch_of(part->image, number);
     int status;
@@ -82,9 +89,20 @@ static int run_kernels(struct simpler_hbg_thread *thread, struct simpler_hbg_par
         status = simpler_hbg_spread_blocks(thread, part, number);
     if (thread->left)
         return status;
+    thread->deferred = status == 0 && is_deferred(thread, part, number, start_ns);
+    if (thread->deferred)
+        return 0;
     simpler_hbg_fill_args(thread, part, number);
     simpler_hbg_capture(thread, part, number, DUMP_ARGS_STAGE_AFTER);
     return status;
+}
+
+void simpler_hbg_launch_note_end(struct simpler_hbg_device *device,
+                                 const struct simpler_hbg_launch *launch, uint64_t start_ns)
+{
+    if (launch->timing_slot != SIMPLER_NO_TIMING)
+        simpler_timing_note(&device->timing[launch->timing_slot], start_ns - device->start_ns,
+                            simpler_clock_ns() - device->start_ns);
 }
 
 int simpler_hbg_run_launch(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
@@ -99,12 +117,11 @@ int simpler_hbg_run_launch(struct simpler_hbg_thread *thread, struct simpler_hbg
         simpler_hbg_add_count(&thread->counts->skipped, 1);
         return 0;
     }
-    status = launch->lanes == 0 ? 0 : run_kernels(thread, part, number);
+    status = launch->lanes == 0 ? 0 : run_kernels(thread, part, number, start);
     if (thread->left)
         return 0;
-    if (launch->timing_slot != SIMPLER_NO_TIMING)
-        simpler_timing_note(&device->timing[launch->timing_slot], start - device->start_ns,
-                            simpler_clock_ns() - device->start_ns);
+    if (!thread->deferred)
+        simpler_hbg_launch_note_end(device, launch, start);
     if (status == 0 && launch->lanes != 0)
         simpler_hbg_add_count(&thread->counts->run, 1);
     return status;

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/testpoint.h"
+#include "hbg/hbg_deferred.h"
 #include "hbg/hbg_launch.h"
 
 /* The view of argument @i is another one: the descriptor is made anew. */
@@ -56,10 +57,10 @@ SIMPLER_INLINE void fill_args(struct simpler_hbg_thread *thread,
 {
     uint32_t tensors = node->tensor_count, flags = node->scalars;
 
-    for (uint32_t i = 0; i < tensors; i++) {
+    for (uint64_t i = 0; i < tensors; i++) {
         uint64_t word = w[i];
         if (SIMPLER_UNLIKELY(thread->view_key[i] != (serial | word >> SIMPLER_HBG_DISTANCE_BITS)))
-            load_view(thread, part, i, (uint32_t)(word >> SIMPLER_HBG_DISTANCE_BITS));
+            load_view(thread, part, (uint32_t)i, (uint32_t)(word >> SIMPLER_HBG_DISTANCE_BITS));
         thread->scratch[i].start_offset = thread->view_start[i] + (uint32_t)word;
         thread->args[i] = (int64_t)(uintptr_t)&thread->scratch[i];
     }
@@ -106,7 +107,7 @@ bool simpler_hbg_is_poisoned(const struct simpler_hbg_device *device,
     if (atomic_load_explicit(&device->attention, memory_order_relaxed) == 0)
         return false;
     for (uint32_t e = from[node]; e < from[node + 1]; e++) {
-        if (part->failed[edges[e]] != 0)
+        if ((part->failed[edges[e]] & SIMPLER_HBG_FAILED) != 0)
             return true;
     }
     return false;
@@ -144,7 +145,10 @@ static SIMPLER_COLD void note_failure(struct simpler_hbg_thread *thread,
     struct simpler_hbg_device *device = thread->device;
     uint32_t none = 0;
 
-    part->failed[node] = 1;
+    part->failed[node] |= SIMPLER_HBG_FAILED;
+    thread->deferred = false;
+    if (simpler_deferral_is_open(&device->deferred))
+        simpler_deferral_drop(&device->deferred, simpler_hbg_deferred_key(device, part, node));
     atomic_store_explicit(&part->any_failed, true, memory_order_relaxed);
     /* Before the unit is completed: who depends on it looks. */
     atomic_store_explicit(&device->attention, 1, memory_order_relaxed);
@@ -235,14 +239,16 @@ int simpler_hbg_call_kernel(struct simpler_hbg_thread *thread, uint32_t func_id)
     return run_kernel(thread, thread->device->kernels, func_id);
 }
 
-/* One task with everything that may be rare; false: the run hangs. */
-static bool run_one(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
-                    uint32_t number)
+/* One task with everything that may be rare; false: it is not done, see put_down. */
+static SIMPLER_NOINLINE bool run_one(struct simpler_hbg_thread *thread,
+                                     struct simpler_hbg_part *part, uint32_t number)
 {
     const struct simpler_hbg_node *node = &simpler_hbg_nodes(part->image)[number];
     struct simpler_hbg_device *device = thread->device;
     int status;
 
+    if (simpler_hbg_is_recut(device))
+        return false;
     if (simpler_hbg_is_poisoned(device, part, number)) {
         note_failure(thread, part, number, 0);
         return true;
@@ -262,19 +268,20 @@ static bool run_one(struct simpler_hbg_thread *thread, struct simpler_hbg_part *
         simpler_hbg_leave(thread);
         if (thread->left)
             return false;
-        simpler_hbg_capture(thread, part, number, DUMP_ARGS_STAGE_AFTER);
+        if (!thread->deferred || status != 0)
+            simpler_hbg_capture(thread, part, number, DUMP_ARGS_STAGE_AFTER);
         simpler_hbg_add_count(&thread->counts->run, status == 0);
     }
     if (thread->left)
         return false;
     if (status != 0)
         note_failure(thread, part, number, status);
-    return true;
+    return !thread->deferred;
 }
 
 /* Tasks with nothing rare about them, from @i on; the first that is another one, or @end. */
-static uint32_t run_plain(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
-                          uint32_t i, uint32_t end)
+static SIMPLER_NOINLINE uint32_t run_plain(struct simpler_hbg_thread *thread,
+                                           struct simpler_hbg_part *part, uint32_t i, uint32_t end)
 {
     struct simpler_hbg_device *device = thread->device;
     const struct simpler_kernel *const *kernels = device->kernels;
@@ -307,6 +314,38 @@ static uint32_t run_plain(struct simpler_hbg_thread *thread, struct simpler_hbg_
     return i + 1;
 }
 
+/*
+ * The grain is left before node @i, or behind the node where the thread is when that one is
+ * deferred: those before it are done.  Alone in its grain it is held, else whoever cuts the run
+ * anew does that.
+ */
+static SIMPLER_COLD bool put_down(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
+                                  uint32_t i, uint32_t end)
+{
+    struct simpler_hbg_device *device = thread->device;
+    uint32_t first = thread->first;
+
+    /* A run that hangs stays as it is, with its part and node. */
+    if (thread->left || (!thread->deferred && simpler_hbg_is_closing(device))) {
+        atomic_store_explicit(&thread->place.node, i, memory_order_relaxed);
+        return false;
+    }
+    if (thread->deferred)
+        i = atomic_load_explicit(&thread->place.node, memory_order_relaxed);
+    SIMPLER_ASSERT((thread->deferred && end - first == 1) || simpler_hbg_is_recut(device));
+    for (uint32_t n = first; n < i; n++)
+        part->failed[n] |= SIMPLER_HBG_DONE;
+    simpler_hbg_add_count(&thread->counts->completed, i - first);
+    thread->part = NULL;
+    if (thread->deferred && end - first == 1) {
+        simpler_deferral_hold(&device->deferred, simpler_hbg_deferred_key(device, part, i));
+        /* Somebody who sleeps without a limit is to nap from now on. */
+        simpler_event_notify(&device->work, 1);
+    }
+    thread->deferred = false;
+    return false;
+}
+
 bool simpler_hbg_run_tasks(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
                            uint32_t first, uint32_t end)
 {
@@ -317,12 +356,12 @@ bool simpler_hbg_run_tasks(struct simpler_hbg_thread *thread, struct simpler_hbg
     for (uint32_t i = first; i < end; i++) {
         if (plain)
             i = run_plain(thread, part, i, end);
-        if (i == end && !thread->left)
+        if (SIMPLER_UNLIKELY(thread->left | thread->deferred))
+            return put_down(thread, part, i, end);
+        if (i == end)
             break;
-        if (thread->left || !run_one(thread, part, i)) {
-            atomic_store_explicit(&thread->place.node, i, memory_order_relaxed);
-            return false;
-        }
+        if (!run_one(thread, part, i))
+            return put_down(thread, part, i, end);
     }
     thread->part = NULL;
     simpler_hbg_add_count(&thread->counts->completed, end - first);

@@ -6,8 +6,9 @@
 #include "hbg/hbg_engine.h"
 
 /*
- * Nodes first .. end - 1 of the part, in order; everything before them is done.  False: the
- * run hangs, the thread is to leave it and to touch nothing of it any more.
+ * Nodes first .. end - 1 of the part, in order; everything before them is done.  False: not
+ * all of them are done.  The run hangs, the thread is to leave it and to touch nothing of it any
+ * more; or the last one is held, and its completion is not for us; or the run is cut anew.
  */
 bool simpler_hbg_run_tasks(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
                            uint32_t first, uint32_t end);

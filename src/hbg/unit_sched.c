@@ -154,9 +154,6 @@ static void wake(struct simpler_hbg_thread *thread, const struct simpler_hbg_par
         simpler_event_notify(&device->work, published);
 }
 
-static void complete(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
-                     uint32_t unit);
-
 /* Every unit of the part is done. */
 static void finish_part(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part)
 {
@@ -167,12 +164,12 @@ static void finish_part(struct simpler_hbg_thread *thread, struct simpler_hbg_pa
         return;
     }
     if (part->poisoned || atomic_load_explicit(&part->any_failed, memory_order_relaxed))
-        device->parts[0].failed[part->call_node] = 1;
-    complete(thread, &device->parts[0], part->call_unit);
+        device->parts[0].failed[part->call_node] |= SIMPLER_HBG_FAILED;
+    simpler_hbg_complete(thread, &device->parts[0], part->call_unit);
 }
 
-static void complete(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
-                     uint32_t unit)
+void simpler_hbg_complete(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
+                          uint32_t unit)
 {
     SIMPLER_TESTPOINT(COMPLETE_BEFORE_CLOSE);
     /* W2, acq_rel: takes the waiters (W1), publishes what the tasks did. */
@@ -187,6 +184,18 @@ static void complete(struct simpler_hbg_thread *thread, struct simpler_hbg_part 
 
 /* ---- running ---- */
 
+/* One more unit that is ready: this thread's, or for everybody. */
+static void offer(struct simpler_hbg_thread *thread, uint32_t unit, uint32_t *published)
+{
+    if (thread->handed == SIMPLER_HBG_NO_UNIT) {
+        thread->handed = unit;
+        return;
+    }
+    push(thread, unit);
+    if (++*published % REFILL == 1)
+        simpler_event_notify(&thread->device->work, 1);
+}
+
 static void boot_part(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part)
 {
     struct simpler_hbg_device *device = thread->device;
@@ -195,15 +204,8 @@ static void boot_part(struct simpler_hbg_thread *thread, struct simpler_hbg_part
     uint32_t first = part->first_unit, end = first + part->plan->grain_count;
 
     for (uint32_t unit = first; unit < end; unit++) {
-        if (!is_ready(device, part, unit))
-            continue;
-        if (thread->handed == SIMPLER_HBG_NO_UNIT) {
-            thread->handed = unit;
-            continue;
-        }
-        push(thread, unit);
-        if (++published % REFILL == 1)
-            simpler_event_notify(&device->work, 1);
+        if (is_ready(device, part, unit))
+            offer(thread, unit, &published);
     }
     if (published > 1)
         simpler_event_notify(&device->work, INT_MAX);
@@ -212,6 +214,40 @@ static void boot_part(struct simpler_hbg_thread *thread, struct simpler_hbg_part
 void simpler_hbg_boot(struct simpler_hbg_thread *thread)
 {
     boot_part(thread, &thread->device->parts[0]);
+}
+
+/*
+ * What is done or held is nobody's; a call that is ready has begun, or might have.  Units
+ * behind the one at hand are not ready yet, so nobody runs them or writes their nodes' bits.
+ */
+static void boot_rest(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
+                      uint32_t *published)
+{
+    struct simpler_hbg_device *device = thread->device;
+    const struct simpler_hbg_node *nodes = simpler_hbg_nodes(part->image);
+
+    for (uint32_t n = 0; n < part->image->node_count; n++) {
+        if ((part->failed[n] & (SIMPLER_HBG_DONE | SIMPLER_HBG_HELD)) != 0 ||
+            !is_ready(device, part, part->first_unit + n))
+            continue;
+        if (nodes[n].func_id != SIMPLER_HBG_FUNC_GRAPH) {
+            offer(thread, part->first_unit + n, published);
+            continue;
+        }
+        struct simpler_hbg_part *called =
+            &device->parts[1 + simpler_hbg_words(part->image)[nodes[n].first_word]];
+        called->poisoned = simpler_hbg_is_poisoned(device, part, n);
+        boot_rest(thread, called, published);
+    }
+}
+
+void simpler_hbg_boot_rest(struct simpler_hbg_thread *thread)
+{
+    uint32_t published = 0;
+
+    boot_rest(thread, &thread->device->parts[0], &published);
+    if (published > 1)
+        simpler_event_notify(&thread->device->work, INT_MAX);
 }
 
 /* The part of a call: in one piece here (true: it is done), or for everybody. */
@@ -226,7 +262,7 @@ static bool start_part(struct simpler_hbg_thread *thread, struct simpler_hbg_par
     if (!simpler_hbg_run_tasks(thread, part, 0, part->image->node_count))
         return false;
     if (part->poisoned || atomic_load_explicit(&part->any_failed, memory_order_relaxed))
-        thread->device->parts[0].failed[part->call_node] = 1;
+        thread->device->parts[0].failed[part->call_node] |= SIMPLER_HBG_FAILED;
     return true;
 }
 
@@ -245,5 +281,5 @@ void simpler_hbg_run_unit(struct simpler_hbg_thread *thread, uint32_t unit)
     } else if (!simpler_hbg_run_tasks(thread, part, first, end)) {
         return;
     }
-    complete(thread, part, unit);
+    simpler_hbg_complete(thread, part, unit);
 }

@@ -7,8 +7,13 @@
 
 /* Puts every unit of the run's own graph where it belongs: ready, or on a wake list. */
 void simpler_hbg_boot(struct simpler_hbg_thread *thread);
+/* The same of what is not done, after the run was cut anew. */
+void simpler_hbg_boot_rest(struct simpler_hbg_thread *thread);
 /* A ready unit: handed over, of this thread's queue or stack, of another's; or NO_UNIT. */
 uint32_t simpler_hbg_find(struct simpler_hbg_thread *thread);
+/* Every task of the unit is done. */
+void simpler_hbg_complete(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
+                          uint32_t unit);
 void simpler_hbg_run_unit(struct simpler_hbg_thread *thread, uint32_t unit);
 
 #endif

@@ -62,3 +62,23 @@ uint32_t simpler_estimates_note(struct simpler_estimates *estimates, uint32_t fu
     /* Time the next run as well after a surprise: a kernel that has become long shows at once. */
     return ns > 8 * (uint64_t)old && old != 0 ? 0 : 24 + (uint32_t)(simpler_clock_ticks() & 15);
 }
+
+void simpler_estimates_note_defers(struct simpler_estimates *estimates, uint32_t func_id)
+{
+    atomic_store_explicit(&estimates->defers[func_id], SIMPLER_DEFERS_SEEN, memory_order_relaxed);
+    atomic_store_explicit(&estimates->has_seen, true, memory_order_relaxed);
+}
+
+void simpler_estimates_learn_defers(struct simpler_estimates *estimates, uint32_t *serial)
+{
+    if (!atomic_load_explicit(&estimates->has_seen, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&estimates->has_seen, false, memory_order_relaxed);
+    for (uint32_t i = 0; i <= SIMPLER_MAX_FUNC_ID; i++) {
+        if (atomic_load_explicit(&estimates->defers[i], memory_order_relaxed) ==
+            SIMPLER_DEFERS_SEEN)
+            atomic_store_explicit(&estimates->defers[i], SIMPLER_DEFERS_KNOWN,
+                                  memory_order_relaxed);
+    }
+    estimates->defer_serial = ++*serial;
+}

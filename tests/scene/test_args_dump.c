@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // ctest: TIMEOUT 240
+// runtimes: all
 /*
  * Every payload of an args dump equals a copy that the kernel itself made,
  * element by element: random graphs over a few buffers with random views, types,
@@ -395,8 +396,13 @@ static void check_dump(const char *directory, const struct simpler_args_dump_res
         if (count++ != 0)
             assert_true(simpler_dump_entry_compare(&last, &e) < 0);
         last = e;
-        assert_int_equal(e.func_count, task->func_count);
-        assert_memory_equal(e.func_ids, task->func_ids, task->func_count * sizeof(int64_t));
+        if (kit_is_host_built()) {
+            assert_int_equal(e.func_count, 1);
+            assert_int_equal(e.func_ids[0], -1);
+        } else {
+            assert_int_equal(e.func_count, task->func_count);
+            assert_memory_equal(e.func_ids, task->func_ids, task->func_count * sizeof(int64_t));
+        }
         if (e.kind == SIMPLER_DUMP_SCALAR)
             check_scalar(task, &e);
         else

@@ -350,7 +350,7 @@ static void choose_form(struct gen *g, struct graph_task *task)
     form->timed = form_below(g, 8) == 0;
     form->hint = form_below(g, 4) == 0;
     if (form_below(g, 6) == 0) {
-        form->deferred = g->style.may_defer;
+        form->deferred = true;
         return;
     }
     form->lanes = lanes[form_below(g, sizeof(lanes))];
@@ -551,7 +551,6 @@ static void choose_style(struct gen *g, const struct graph_options *options)
     s->wide_chance = chance(g, 70) ? 0 : 4;
     s->max_accesses = 1 + below(g, 5);
     s->explicit_chance = chance(g, 60) ? 0 : below(g, 40);
-    s->may_defer = options == NULL || !options->host_built;
     s->form_chance = form_below(g, 2) == 0 ? 0 : 3 + form_below(g, 40);
     s->predicate_chance = form_below(g, 2) == 0 ? 0 : 2 + form_below(g, 25);
     bool calm = options != NULL && options->calm;

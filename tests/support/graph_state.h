@@ -55,7 +55,6 @@ struct style {
     uint32_t max_accesses, explicit_chance;
     uint32_t busy_chance, busy_ns, sleep_chance;
     uint32_t form_chance, predicate_chance;
-    bool may_defer; /* host_build_graph has no deferred completions */
 };
 
 struct gen {

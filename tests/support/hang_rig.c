@@ -44,8 +44,7 @@ void hang_must_say(const char *text)
 /* There the orchestration is the caller's own code, and every task is of ring 0. */
 bool hang_on_hbg(void)
 {
-    const char *runtime = getenv("SIMPLER_TEST_RUNTIME");
-    return runtime != NULL && strcmp(runtime, "host_build_graph") == 0;
+    return kit_is_host_built();
 }
 
 static void call_orch(struct simpler_orch *orch, const struct simpler_orch_args *args);

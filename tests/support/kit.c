@@ -134,6 +134,12 @@ uint32_t kit_dtype(uint32_t dtype)
     return (platform_info()->dtypes >> dtype & 1) != 0 ? dtype : SIMPLER_DTYPE_UINT8;
 }
 
+bool kit_is_host_built(void)
+{
+    const char *runtime = getenv("SIMPLER_TEST_RUNTIME");
+    return runtime != NULL && strcmp(runtime, "host_build_graph") == 0;
+}
+
 bool kit_is_chip(void)
 {
     return platform_info()->default_hazards == SIMPLER_HAZARDS_RAW;

@@ -49,6 +49,8 @@ const char *kit_platform(void);
 uint32_t kit_threads(uint32_t threads);
 /* @dtype, or where that platform does not have it one as wide. */
 uint32_t kit_dtype(uint32_t dtype);
+/* Whether SIMPLER_TEST_RUNTIME says host_build_graph. */
+bool kit_is_host_built(void);
 /* Whether it is a chip, whose default is hazards raw. */
 bool kit_is_chip(void);
 
