@@ -59,7 +59,8 @@ static int ensure_memory(struct simpler_hbg_device *device, const struct simpler
 static uint64_t sum_of(const struct simpler_hbg_device *device, size_t offset)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < device->most_threads; i++) {
+    uint32_t most = atomic_load_explicit(&device->most_threads, memory_order_relaxed);
+    for (uint32_t i = 0; i < most; i++) {
         const char *counts = (const char *)&device->counts[i];
         sum += atomic_load_explicit((const _Atomic uint64_t *)(const void *)(counts + offset),
                                     memory_order_relaxed);
@@ -72,7 +73,8 @@ static uint64_t sum_of(const struct simpler_hbg_device *device, size_t offset)
 uint64_t simpler_hbg_progress(const void *argument)
 {
     const struct simpler_hbg_device *device = argument;
-    return SUM(device, completed) - device->progress_base;
+    return SUM(device, completed) -
+           atomic_load_explicit(&device->progress_base, memory_order_relaxed);
 }
 
 /* True: nothing had stopped it before. */
@@ -215,7 +217,7 @@ static int prepare(struct simpler_hbg_device *device, const struct simpler_devic
     device->hung = false;
     atomic_store_explicit(&device->asked, 0, memory_order_relaxed);
     device->kernels = run->callable->by_id;
-    device->progress_base = SUM(device, completed);
+    atomic_store_explicit(&device->progress_base, SUM(device, completed), memory_order_relaxed);
     atomic_store_explicit(&device->cut, 0, memory_order_relaxed);
     atomic_store_explicit(&device->failure.claim, 0, memory_order_relaxed);
     simpler_deferral_reset(&device->deferred);
@@ -244,7 +246,6 @@ static int run_on_device(struct simpler_hbg_device *device, uint64_t end,
         return rc;
     if (atomic_load_explicit(&device->stop, memory_order_acquire) != 0)
         return 0;
-    start_dump(device);
     uint32_t before = atomic_load_explicit(&device->finish_seq, memory_order_relaxed);
     atomic_store_explicit(&device->booted, SIMPLER_HBG_BOOT_NEW, memory_order_relaxed);
     /* W4, release: the run. */
@@ -349,6 +350,8 @@ int simpler_hbg_execute(void *argument, const struct simpler_device_run *run,
     before.blocks = SUM(device, blocks);
     device->start_ns = start;
     simpler_timing_reset(device->timing);
+    /* Also of a run that never gets to the device: its dump has no records, which is known. */
+    start_dump(device);
     (void)simpler_hbg_orch_run(device->orch, device->run, &device->cache);
     result->stats.orchestration_ns = simpler_clock_ns() - start;
     int rc = atomic_load_explicit(&device->stop, memory_order_acquire) == 0

@@ -175,8 +175,10 @@ struct simpler_hbg_device {
 
     struct simpler_hbg_thread *threads;
     uint32_t thread_count;
-    uint32_t most_threads; /* since the device was opened: so many counts are in use */
-    uint32_t parallel;     /* threads that can run at once */
+    /* So many counts are in use since the device was opened.  Written by the caller of a run, read
+     * by anybody who asks for the progress (relaxed: it only grows), like progress_base. */
+    _Atomic uint32_t most_threads;
+    uint32_t parallel; /* threads that can run at once */
     uint64_t spin_ticks;
     bool spin_allowed;
     bool has_seats; /* each thread can have a CPU of its own */
@@ -214,7 +216,7 @@ struct simpler_hbg_device {
     char busy_text[256];
     struct simpler_timing timing[SIMPLER_TIMING_SLOTS];
     struct simpler_hbg_counts counts[SIMPLER_HBG_MAX_THREADS];
-    uint64_t progress_base;
+    _Atomic uint64_t progress_base;
 };
 
 #define SIMPLER_HBG_GATE_OVER  0x80000000u

@@ -27,7 +27,8 @@ int simpler_hbg_run_launch(struct simpler_hbg_thread *thread, struct simpler_hbg
 void simpler_hbg_launch_note_end(struct simpler_hbg_device *device,
                                  const struct simpler_hbg_launch *launch, uint64_t start_ns);
 
-/* Calls the kernel of one lane of one block on this thread; its status. */
+/* Calls the kernel of one lane of one block on this thread; its status, or INT32_MIN when the run
+ * has ended and it was not called. */
 int simpler_hbg_run_block(struct simpler_hbg_thread *thread, const struct simpler_hbg_part *part,
                           uint32_t number, int32_t block, uint32_t lane);
 

@@ -230,8 +230,9 @@ static int start_threads(struct simpler_hbg_device *device, const struct simpler
     if (device->threads == NULL)
         return SIMPLER_ENOMEM;
     device->thread_count = count;
-    if (count + 3 * run->cluster_count > device->most_threads)
-        device->most_threads = count + 3 * run->cluster_count;
+    uint32_t most = count + 3 * run->cluster_count;
+    if (most > atomic_load_explicit(&device->most_threads, memory_order_relaxed))
+        atomic_store_explicit(&device->most_threads, most, memory_order_relaxed);
     device->parallel = count < cpus ? count : cpus;
     device->spin_allowed = count <= cpus;
     simpler_hbg_seats_open(device, cpus);

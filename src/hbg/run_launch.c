@@ -29,6 +29,15 @@ static bool holds(const struct simpler_hbg_part *part, const struct simpler_hbg_
            simpler_predicate_holds(launch->op, addr, launch->operand_bytes, launch->target);
 }
 
+/* The status of a kernel that was not called because the run had ended. */
+#define LEFT_OUT INT32_MIN
+
+/* The task is not complete, and none of its kernels has failed; a kernel may answer anything. */
+static bool is_left_out(const struct simpler_hbg_device *device, int status)
+{
+    return status == LEFT_OUT && atomic_load_explicit(&device->stop, memory_order_relaxed) != 0;
+}
+
 int simpler_hbg_run_block(struct simpler_hbg_thread *thread, const struct simpler_hbg_part *part,
                           uint32_t number, int32_t block, uint32_t lane)
 {
@@ -41,7 +50,7 @@ int simpler_hbg_run_block(struct simpler_hbg_thread *thread, const struct simple
         return 0;
     }
     if (stopped)
-        return 0;
+        return LEFT_OUT;
     simpler_hbg_fill_args(thread, part, number);
     thread->local.block_idx = block;
     thread->local.block_num = launch->block_num;
@@ -89,9 +98,12 @@ static int run_kernels(struct simpler_hbg_thread *thread, struct simpler_hbg_par
         status = simpler_hbg_spread_blocks(thread, part, number);
     if (thread->left)
         return status;
-    thread->deferred = status == 0 && is_deferred(thread, part, number, start_ns);
+    bool left_out = is_left_out(thread->device, status);
+    thread->deferred = (status == 0 || left_out) && is_deferred(thread, part, number, start_ns);
     if (thread->deferred)
         return 0;
+    if (left_out)
+        return status;
     simpler_hbg_fill_args(thread, part, number);
     simpler_hbg_capture(thread, part, number, DUMP_ARGS_STAGE_AFTER);
     return status;
@@ -122,6 +134,8 @@ int simpler_hbg_run_launch(struct simpler_hbg_thread *thread, struct simpler_hbg
         return 0;
     if (!thread->deferred)
         simpler_hbg_launch_note_end(device, launch, start);
+    if (is_left_out(device, status))
+        return 0;
     if (status == 0 && launch->lanes != 0)
         simpler_hbg_add_count(&thread->counts->run, 1);
     return status;

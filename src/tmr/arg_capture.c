@@ -181,6 +181,23 @@ static void capture_running(struct simpler_device *device, const struct simpler_
     dump_args_task_capture(&run, monitor_lane(device), &view, DUMP_ARGS_STAGE_AFTER);
 }
 
+/* Whether thread @l is the first of those that stand inside the same task, one a lane or block. */
+static bool is_first_of(struct simpler_device *device, uint32_t l)
+{
+    struct simpler_kernel_task task =
+        simpler_kernel_word_task(simpler_hang_thread(device, l)->verdict.revoked_of);
+
+    for (uint32_t i = 0; i < l; i++) {
+        const struct simpler_thread *other = simpler_hang_thread(device, i);
+        if (other == NULL || other->verdict.end != SIMPLER_DEVICE_LANE_STOPPED)
+            continue;
+        struct simpler_kernel_task its = simpler_kernel_word_task(other->verdict.revoked_of);
+        if (its.ring == task.ring && its.id == task.id)
+            return false;
+    }
+    return true;
+}
+
 void simpler_arg_capture_partial(struct simpler_device *device)
 {
     /* The level that is latched may be read behind a revoked thread's word alone. */
@@ -190,7 +207,7 @@ void simpler_arg_capture_partial(struct simpler_device *device)
     for (uint32_t l = 0; l < simpler_hang_threads(device); l++) {
         const struct simpler_thread *thread = simpler_hang_thread(device, l);
         if (thread != NULL && thread->verdict.end == SIMPLER_DEVICE_LANE_STOPPED &&
-            device->dump_level != 0)
+            device->dump_level != 0 && is_first_of(device, l))
             capture_running(device, thread);
     }
     struct dump_args_run run = run_of(device);

@@ -204,6 +204,7 @@ static void abandon(struct simpler_thread *thread, uint32_t number, int32_t from
                   launch->block_num, simpler_text_plural((uint64_t)launch->block_num),
                   launch->lane_count, simpler_text_plural(launch->lane_count));
     simpler_fatal_stop_device(device, SIMPLER_ETHREAD);
+    simpler_launch_leave_out(launch);
     launch->next_block = launch->block_num;
     if (atomic_fetch_sub_explicit(&launch->left, kernels, memory_order_acq_rel) == kernels)
         simpler_launch_finish(thread, number);

@@ -165,6 +165,12 @@ bool simpler_core_ensure_thread(struct simpler_core *core)
     return true;
 }
 
+void simpler_core_pool_retry(struct simpler_core_pool *pool)
+{
+    for (uint32_t i = 0; i < pool->count; i++)
+        pool->cores[i].broken = false;
+}
+
 void simpler_core_pool_dispatch(struct simpler_core_pool *pool, struct simpler_thread *thread,
                                 uint32_t number)
 {

@@ -14,6 +14,8 @@
 int simpler_core_pool_open(struct simpler_device *device, uint32_t clusters,
                            struct simpler_core_pool **out);
 void simpler_core_pool_close(struct simpler_core_pool *pool);
+/* Before a run: threads that could not be had in an earlier one are asked for again. */
+void simpler_core_pool_retry(struct simpler_core_pool *pool);
 
 /* Sets each core's copy of a run's enable_profiling_flag; no task is under way. */
 void simpler_core_pool_set_handshake(struct simpler_core_pool *pool, uint32_t flags);

@@ -32,7 +32,7 @@ struct simpler_core {
     uint32_t bit;
     /* Written by the dispatcher that owns the core, under its claim. */
     _Atomic bool started; /* read by the monitor (acquire) */
-    bool broken;          /* its thread could not be started */
+    bool broken;          /* its thread could not be started in this run */
     /* One block's lane, by the pump before C2. */
     uint8_t lane; /* enum simpler_lane, or SIMPLER_LANE_NONE: a whole task */
     int32_t block;

@@ -160,8 +160,10 @@ static int ensure_threads(struct simpler_device *device, const struct simpler_de
     bool threads = run->exec == SIMPLER_EXEC_THREADS;
     if (device->threads != NULL && device->thread_count == run->thread_count &&
         device->exec_threads == threads &&
-        simpler_core_pool_clusters(device->cores) == run->cluster_count)
+        simpler_core_pool_clusters(device->cores) == run->cluster_count) {
+        simpler_core_pool_retry(device->cores);
         return 0;
+    }
     stop_threads(device);
     simpler_monitor_lock(device);
     int rc = start_threads(device, run);

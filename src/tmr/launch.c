@@ -91,7 +91,7 @@ void simpler_launch_prepare(struct simpler_orch *orch, uint32_t number,
     memcpy(launch->func_id, request->func_id, sizeof(launch->func_id));
     uint32_t kernels = (uint32_t)launch->block_num * launch->lane_count;
     atomic_store_explicit(&launch->left, kernels, memory_order_relaxed);
-    atomic_store_explicit(&launch->failed, 0, memory_order_relaxed);
+    atomic_store_explicit(&launch->failed, SIMPLER_LAUNCH_WELL, memory_order_relaxed);
     atomic_store_explicit(&launch->deferred, 0, memory_order_relaxed);
     launch->stage = SIMPLER_LAUNCH_READY;
     launch->timing_slot = (args->extra & SIMPLER_EXTRA_TIMING) != 0
@@ -243,6 +243,8 @@ bool simpler_launch_block(struct simpler_thread *thread, uint32_t number, int32_
         thread->local.block_num = 1;
         thread->member.lane = 0;
         simpler_scheduler_count(&thread->counts.blocks);
+    } else {
+        simpler_launch_leave_out(launch);
     }
     simpler_member_leave(&thread->member);
     if (thread->deferred != 0) {
@@ -251,7 +253,7 @@ bool simpler_launch_block(struct simpler_thread *thread, uint32_t number, int32_
     }
     if (status != 0) {
         simpler_scheduler_record_failure(device, number, func_id, status);
-        atomic_store_explicit(&launch->failed, 1, memory_order_relaxed);
+        atomic_store_explicit(&launch->failed, SIMPLER_LAUNCH_FAILED, memory_order_relaxed);
     }
     /* L1, acq_rel: the kernel's effects, to whoever is last. */
     return atomic_fetch_sub_explicit(&launch->left, 1, memory_order_acq_rel) == 1;
@@ -262,18 +264,21 @@ void simpler_launch_finish(struct simpler_thread *thread, uint32_t number)
     struct simpler_device *device = thread->device;
     struct simpler_task_launch *launch = &device->table.launch[number];
 
+    /* relaxed: every kernel's countdown comes before. */
+    uint8_t outcome = atomic_load_explicit(&launch->failed, memory_order_relaxed);
     if (atomic_load_explicit(&launch->deferred, memory_order_relaxed)) {
-        if (!atomic_load_explicit(&launch->failed, memory_order_relaxed)) {
+        if (outcome == SIMPLER_LAUNCH_WELL) {
             simpler_deferred_hold(device, number);
             return;
         }
         simpler_deferred_drop(device, number);
     }
-    capture(thread, number, true);
-    if (atomic_load_explicit(&launch->failed, memory_order_relaxed)) {
+    if (outcome != SIMPLER_LAUNCH_LEFT_OUT)
+        capture(thread, number, true);
+    if (outcome == SIMPLER_LAUNCH_FAILED) {
         device->table.slot[number].failed = 1;
         simpler_scheduler_count(&thread->counts.failed);
-    } else if (!is_stopped(device)) {
+    } else if (outcome == SIMPLER_LAUNCH_WELL) {
         simpler_scheduler_count(&thread->counts.run);
     }
     note_end(device, launch);

@@ -23,6 +23,12 @@ enum simpler_launch_stage {
     SIMPLER_LAUNCH_FINISH = 1 /* all kernels have returned; dump and completion are left */
 };
 
+enum simpler_launch_outcome {
+    SIMPLER_LAUNCH_WELL,
+    SIMPLER_LAUNCH_FAILED,  /* a kernel has returned a status */
+    SIMPLER_LAUNCH_LEFT_OUT /* none has, but one was not called: the run had ended */
+};
+
 /*
  *   field          written by                        read by     publishes
  *   left           whoever ran a kernel (acq_rel)    the last    all kernels' effects (L1)
@@ -35,10 +41,10 @@ enum simpler_launch_stage {
  */
 struct simpler_task_launch {
     _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t left; /* kernels that have not returned */
-    _Atomic uint8_t failed;
-    _Atomic uint8_t deferred; /* a kernel has registered a condition */
-    uint8_t stage;            /* enum simpler_launch_stage */
-    uint8_t lanes;            /* mask of enum simpler_lane; 0: a dummy */
+    _Atomic uint8_t failed;                             /* enum simpler_launch_outcome */
+    _Atomic uint8_t deferred;                           /* a kernel has registered a condition */
+    uint8_t stage;                                      /* enum simpler_launch_stage */
+    uint8_t lanes;                                      /* mask of enum simpler_lane; 0: a dummy */
     int32_t block_num;
     uint16_t func_id[SIMPLER_LANES]; /* SIMPLER_NO_FUNC: no kernel */
     uint8_t lane_count;
@@ -54,6 +60,15 @@ struct simpler_task_launch {
     uint64_t start_ns;
     struct simpler_group group; /* of all kernels, when they are resident at once */
 };
+
+/* A kernel is not called.  relaxed: the countdown of launch->left comes after. */
+SIMPLER_INLINE void simpler_launch_leave_out(struct simpler_task_launch *launch)
+{
+    uint8_t well = SIMPLER_LAUNCH_WELL;
+
+    (void)atomic_compare_exchange_strong_explicit(&launch->failed, &well, SIMPLER_LAUNCH_LEFT_OUT,
+                                                  memory_order_relaxed, memory_order_relaxed);
+}
 
 /* Whether its kernels may wait for each other. */
 SIMPLER_INLINE bool simpler_launch_is_resident(const struct simpler_task_launch *launch)
