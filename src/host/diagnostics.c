@@ -69,8 +69,8 @@ static bool is_held(_Atomic uint32_t *held, const char *what)
 }
 
 int simpler_diagnostics_claim(struct simpler_diagnostics *diagnostics,
-                              struct simpler_device_run *run, const char *output_prefix,
-                              struct simpler_export **out)
+                              const struct simpler_device_run *run, const char *output_prefix,
+                              struct simpler_export **out, int *without)
 {
     struct simpler_export_wish wish = {
         .scope_stats = (run->enable_profiling_flag & SIMPLER_PROFILING_SCOPE_STATS) != 0,
@@ -78,6 +78,7 @@ int simpler_diagnostics_claim(struct simpler_diagnostics *diagnostics,
     };
 
     *out = NULL;
+    *without = 0;
     /* A runtime without scopes behaves as it always has. */
     if (!diagnostics->across_runs || !simpler_runtimes[run->runtime]->samples_scopes ||
         (!wish.scope_stats && !wish.args_dump))
@@ -90,9 +91,8 @@ int simpler_diagnostics_claim(struct simpler_diagnostics *diagnostics,
         return rc;
     SIMPLER_ERROR("a run goes without its diagnostics: %s", simpler_status_text(rc));
     /* SIMPLER_ETIMEDOUT is flush's own. */
-    simpler_background_note(&diagnostics->exports.background,
-                            rc == SIMPLER_ETIMEDOUT ? SIMPLER_EPARTIAL : rc);
-    run->enable_profiling_flag = 0;
+    *without = rc == SIMPLER_ETIMEDOUT ? SIMPLER_EPARTIAL : rc;
+    simpler_background_note(&diagnostics->exports.background, *without);
     return 0;
 }
 
@@ -272,12 +272,28 @@ static void begin_crash_safety(struct simpler_diagnostics *diagnostics, const ch
         simpler_crash_safety_forget_dead(output_prefix); /* its files are this run's now */
 }
 
+/* Nobody would write what the run's diagnostics collect. */
+static void go_without(int why, struct simpler_device_run *run, struct simpler_run_result *result)
+{
+    if ((run->enable_profiling_flag & SIMPLER_PROFILING_SCOPE_STATS) != 0) {
+        result->scope_stats.enabled = 1;
+        result->scope_stats.status = why;
+    }
+    if ((run->enable_profiling_flag & SIMPLER_PROFILING_DUMP_ARGS) != 0) {
+        result->args_dump.level = (int)run->dump_args_level;
+        result->args_dump.status = why;
+    }
+    run->enable_profiling_flag = 0;
+}
+
 int simpler_diagnostics_admit(struct simpler_diagnostics *diagnostics, const char *output_prefix,
-                              const struct simpler_export *claimed, struct simpler_device_run *run,
-                              struct simpler_run_result *result)
+                              const struct simpler_export *claimed, int without,
+                              struct simpler_device_run *run, struct simpler_run_result *result)
 {
     int rc = 0;
 
+    if (without != 0)
+        go_without(without, run, result);
     /* A run before has left a thread inside, which has come back: the file is gone. */
     if (diagnostics->safety.unlinked)
         close_collectors(diagnostics);

@@ -43,11 +43,11 @@ void simpler_diagnostics_fini(struct simpler_diagnostics *diagnostics);
 /*
  * Any thread, before a run is admitted: *out is its export, NULL when it needs none.
  * SIMPLER_EEXIST, SIMPLER_EBUSY: the run is refused, logged.  When the writer stands still or
- * cannot be had the run goes without its diagnostics: they are taken out of @run, flush tells.
+ * cannot be had the run goes without its diagnostics: *without is why, else 0; flush tells.
  */
 int simpler_diagnostics_claim(struct simpler_diagnostics *diagnostics,
-                              struct simpler_device_run *run, const char *output_prefix,
-                              struct simpler_export **out);
+                              const struct simpler_device_run *run, const char *output_prefix,
+                              struct simpler_export **out, int *without);
 
 /* Any thread: waits for the files of the runs that have ended; the first failure of all. */
 int simpler_diagnostics_flush(struct simpler_diagnostics *diagnostics, uint64_t timeout_ns);
@@ -55,11 +55,11 @@ int simpler_diagnostics_flush(struct simpler_diagnostics *diagnostics, uint64_t 
 /*
  * Before a run: puts into @run what its diagnostics need.  One that cannot be had
  * is taken out of @run and noted in @result.  SIMPLER_EINVAL: the run is refused.
- * @claimed: what claim gave.
+ * @claimed, @without: what claim gave.
  */
 int simpler_diagnostics_admit(struct simpler_diagnostics *diagnostics, const char *output_prefix,
-                              const struct simpler_export *claimed, struct simpler_device_run *run,
-                              struct simpler_run_result *result);
+                              const struct simpler_export *claimed, int without,
+                              struct simpler_device_run *run, struct simpler_run_result *result);
 
 /* 256 device threads, 108 cores and the monitor fit. */
 #define SIMPLER_DIAGNOSTICS_LANES 512u

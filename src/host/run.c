@@ -67,7 +67,7 @@ static int execute(struct simpler_worker *worker, struct simpler_run *run)
     atomic_store_explicit(&worker->runtime, runtime, memory_order_relaxed);
     run->device.run_epoch = ++worker->run_count;
     int rc = simpler_diagnostics_admit(&worker->diagnostics, run->output_prefix, run->claimed,
-                                       &run->device, out);
+                                       run->without, &run->device, out);
     if (rc != 0)
         return rc;
     rc = simpler_runtimes[runtime]->execute(worker->devices[runtime], &run->device, out);
@@ -91,7 +91,7 @@ void simpler_run_take_turn(struct simpler_worker *worker, struct simpler_run *ru
 int simpler_run_admit(struct simpler_worker *worker, struct simpler_run *run)
 {
     int rc = simpler_diagnostics_claim(&worker->diagnostics, &run->device, run->output_prefix,
-                                       &run->claimed);
+                                       &run->claimed, &run->without);
 
     if (rc != 0)
         return rc;

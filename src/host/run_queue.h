@@ -40,6 +40,7 @@ struct simpler_run {
     struct simpler_device_run device;
     const char *output_prefix;
     struct simpler_export *claimed;    /* of the diagnostics; NULL: none, or handed over */
+    int without;                       /* not 0: why the run goes without its diagnostics */
     struct simpler_run_result *result; /* written by the thread that runs, before ENDED */
 };
 

@@ -80,7 +80,7 @@ static void put_payloads(struct simpler_args_dump_collector *c, uint32_t lane,
             continue;
         const uint8_t *at = fetch_payload(c, lane, r);
         if (at == NULL)
-            simpler_args_dump_writer_give_up(&c->writer, lane, 1);
+            simpler_args_dump_writer_refuse(&c->writer, lane);
         else
             (void)simpler_args_dump_writer_put(&c->writer, lane, at, r->payload_size, &places[i]);
     }
@@ -427,6 +427,7 @@ static struct args_dump_ending describe(struct simpler_args_dump_collector *c, u
         .first = c->writer.first,
         .end = c->writer.offset,
         .written = c->writer.written,
+        .unplaced = c->writer.unplaced,
         .payload_error = c->writer.error,
         .open_error = c->files.open_error,
         .store = &c->store,

@@ -19,6 +19,10 @@
 static void check_payload(struct args_dump_ending *ending)
 {
     ending->out.payload_bytes = ending->written - ending->first;
+    if (ending->unplaced != 0)
+        SIMPLER_ERROR("args dump: %s/" ARGS_DUMP_BIN ": %" PRIu64
+                      " payload%s lost: no memory to note them, or they could not be read",
+                      ending->out.path, ending->unplaced, simpler_text_plural(ending->unplaced));
     if (ending->payload_error == 0)
         return;
     SIMPLER_ERROR("args dump: %s/" ARGS_DUMP_BIN ": write failed: %s (errno %d): %" PRIu64
@@ -74,6 +78,7 @@ static int export_run(struct args_dump_ending *ending)
     uint64_t lost = atomic_load_explicit(&ending->store->lost, memory_order_relaxed);
     uint64_t records = simpler_args_dump_store_count(ending->store);
 
+    e.dropped_unknown = !out->counts_known;
     e.dropped_records = out->dropped_no_free + out->dropped_ready_full + out->dropped_arena + lost;
     out->write_failed = lost;
     int rc = export_manifest(ending, &e);
@@ -98,7 +103,7 @@ bool simpler_args_dump_ending_is_whole(const struct args_dump_ending *ending)
 
     return out->counts_known && out->dropped_no_free == 0 && out->dropped_ready_full == 0 &&
            out->dropped_arena == 0 && out->write_failed == 0 && ending->payload_error == 0 &&
-           ending->open_error == 0;
+           ending->unplaced == 0 && ending->open_error == 0;
 }
 
 static int write_files(struct args_dump_ending *ending)
@@ -121,7 +126,8 @@ static int write_files(struct args_dump_ending *ending)
 int simpler_args_dump_ending_write(struct args_dump_ending *ending)
 {
     ending->out.status = write_files(ending);
-    if (ending->out.status == SIMPLER_EEXIST)
+    /* Nobody could read the payload by itself. */
+    if (ending->out.status != 0 && !ending->out.has_manifest)
         simpler_args_dump_ending_discard(ending);
     return ending->out.status;
 }
@@ -131,6 +137,7 @@ void simpler_args_dump_ending_discard(struct args_dump_ending *ending)
     simpler_args_dump_store_drop_spool(ending->store);
     if (ending->bin >= 0)
         (void)unlinkat(ending->directory, ARGS_DUMP_BIN, 0);
+    ending->out.payload_bytes = 0;
 }
 
 /* ---- retained ---- */

@@ -46,6 +46,7 @@ struct args_dump_ending {
     uint64_t first;    /* where the payload begins in args.bin, */
     uint64_t end;      /* where it was to end, */
     uint64_t written;  /* and where it does */
+    uint64_t unplaced; /* payloads that are in no file, for want of memory or of a copy */
     int payload_error; /* errno of the write that failed; 0 none */
     int open_error;    /* likewise, of making directory or args.bin */
     struct args_dump_store *store;

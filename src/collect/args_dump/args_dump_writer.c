@@ -253,6 +253,12 @@ static struct args_dump_job *add_job(struct args_dump_jobs *jobs)
     return &jobs->job[jobs->count++];
 }
 
+void simpler_args_dump_writer_refuse(struct args_dump_writer *writer, uint32_t lane)
+{
+    writer->unplaced++;
+    simpler_args_dump_writer_give_up(writer, lane, 1);
+}
+
 bool simpler_args_dump_writer_put(struct args_dump_writer *writer, uint32_t lane, const uint8_t *at,
                                   uint64_t bytes, uint64_t *offset)
 {
@@ -266,7 +272,7 @@ bool simpler_args_dump_writer_put(struct args_dump_writer *writer, uint32_t lane
     } else {
         job = add_job(jobs);
         if (job == NULL) {
-            simpler_args_dump_writer_give_up(writer, lane, 1);
+            simpler_args_dump_writer_refuse(writer, lane);
             return false;
         }
         *job = (struct args_dump_job){at, bytes, lane, 1};
@@ -312,6 +318,7 @@ void simpler_args_dump_writer_start(struct args_dump_writer *writer)
     (void)pthread_mutex_lock(&writer->lock);
     writer->pending.count = 0;
     writer->offset = writer->first;
+    writer->unplaced = 0;
     (void)pthread_mutex_unlock(&writer->lock);
     writer->fd = -1;
     writer->written = writer->first;

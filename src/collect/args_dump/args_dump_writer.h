@@ -41,10 +41,11 @@ struct args_dump_writer {
     uint32_t shard_count;
     uint64_t first; /* where payload begins in args.bin: 0 */
 
-    pthread_mutex_t lock; /* guards pending, offset */
+    pthread_mutex_t lock; /* guards pending, offset, unplaced */
     bool lock_ready;
     struct args_dump_jobs pending;
-    uint64_t offset; /* of the next payload in args.bin */
+    uint64_t offset;   /* of the next payload in args.bin */
+    uint64_t unplaced; /* payloads that were refused */
 
     pthread_mutex_t role; /* guards the rest: who writes */
     bool role_ready;
@@ -74,8 +75,10 @@ void simpler_args_dump_writer_set_file(struct args_dump_writer *writer, int fd);
 /* Around the puts of one buffer; unlock with @wake lets the thread write. */
 void simpler_args_dump_writer_lock(struct args_dump_writer *writer);
 void simpler_args_dump_writer_unlock(struct args_dump_writer *writer, bool wake);
+/* Under the lock: one payload that is acknowledged and has no place. */
+void simpler_args_dump_writer_refuse(struct args_dump_writer *writer, uint32_t lane);
 /* Under the lock: one payload; *offset is its place.  False: there is no memory to note it,
- * it is acknowledged and has no place. */
+ * it is refused. */
 bool simpler_args_dump_writer_put(struct args_dump_writer *writer, uint32_t lane, const uint8_t *at,
                                   uint64_t bytes, uint64_t *offset);
 /* A payload that nobody will write. */
