@@ -7,9 +7,7 @@
  * SS-24 SS-28
  * ctest: TIMEOUT 1800
  */
-#include <dirent.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,6 +17,7 @@
 #include "kit.h"
 #include "scope_file.h"
 #include "simpler/log.h"
+#include "usage.h"
 
 #define BATCH 1000
 /* What the allocator and the page cache of the kernel may add, none of it by run. */
@@ -44,42 +43,6 @@ static void graph(struct simpler_orch *orch, void *user)
 static void name(char *path, size_t bytes, int number, const char *file)
 {
     (void)snprintf(path, bytes, "%s/%d%s", base, number, file);
-}
-
-/* ---- what must not grow ---- */
-
-static long resident_bytes(void)
-{
-    long pages = 0, resident = 0;
-    FILE *in = fopen("/proc/self/statm", "r");
-
-    assert_non_null(in);
-    assert_int_equal(fscanf(in, "%ld %ld", &pages, &resident), 2);
-    (void)fclose(in);
-    return resident * sysconf(_SC_PAGESIZE);
-}
-
-static int entries(const char *directory)
-{
-    DIR *dir = opendir(directory);
-    int n = 0;
-
-    assert_non_null(dir);
-    while (readdir(dir) != NULL)
-        n++;
-    (void)closedir(dir);
-    return n;
-}
-
-struct usage {
-    long bytes;
-    int descriptors, threads;
-};
-
-static struct usage usage(void)
-{
-    (void)malloc_trim(0);
-    return (struct usage){resident_bytes(), entries("/proc/self/fd"), entries("/proc/self/task")};
 }
 
 /* ---- files ---- */
@@ -163,16 +126,16 @@ static void many(int count, bool dump)
     for (int done = 0; done < count; done += BATCH) {
         run_batch(dump);
         if (done == 0)
-            after_first = usage();
+            after_first = usage_now();
     }
-    struct usage at_end = usage();
+    struct usage at_end = usage_now();
     print_message("%d runs, %.0f us each with checks; resident %ld KiB after %d, %+ld KiB since\n",
-                  count, (double)(kit_now_ns() - start) / 1e3 / count, after_first.bytes / 1024,
-                  BATCH, (at_end.bytes - after_first.bytes) / 1024);
+                  count, (double)(kit_now_ns() - start) / 1e3 / count, after_first.resident / 1024,
+                  BATCH, (at_end.resident - after_first.resident) / 1024);
     assert_int_equal(at_end.descriptors, after_first.descriptors);
     assert_int_equal(at_end.threads, after_first.threads);
     if (!kit_is_sanitized())
-        assert_true(at_end.bytes - after_first.bytes < SLACK_BYTES);
+        assert_true(at_end.resident - after_first.resident < SLACK_BYTES);
     assert_int_equal(simpler_worker_close(kit.worker), 0);
 }
 

@@ -176,6 +176,42 @@ void graph_reference(const struct graph_program *program, struct graph_trace *tr
 bool graph_check(const struct graph_program *program, struct kit *kit, char *message,
                  size_t message_bytes);
 
+/* What happens beside a program, in runs that may fail; NULL: nothing. */
+struct graph_hooks {
+    void *user;
+    /* In place of simpler_worker_run. */
+    int (*start)(void *user, struct kit *kit, const struct simpler_orch_args *args,
+                 const struct simpler_call_config *config, struct simpler_run_result *result);
+    /* First in each kernel; what it returns, unless 0, is the kernel's status. */
+    int (*kernel)(void *user, uint32_t task);
+    /* Before each operation; not 0: the orchestration returns. */
+    int (*operation)(void *user, struct simpler_orch *orch, uint32_t op);
+    /* Whether an args dump is told to mark the whole task. */
+    bool (*marks)(void *user, uint32_t task);
+    bool may_fail; /* calls may answer with a status: then the orchestration returns */
+};
+
+/*
+ * Runs the program with another config and with hooks; the status.  What it left can be
+ * judged until the next one: all of it, as graph_check does, or (after graph_execute has failed,
+ * and no kernel is inside any more) what there is: each task that ran has read what it must
+ * and ran once, and all that must have ended before it had.
+ */
+int graph_execute(const struct graph_program *program, struct kit *kit,
+                  const struct simpler_call_config *config, const struct graph_hooks *hooks,
+                  struct simpler_run_result *result);
+bool graph_judge(const struct simpler_run_result *result, char *message, size_t bytes);
+bool graph_judge_part(int status, char *message, size_t bytes);
+/* Once judged: what it left and what the reference has; runs counts calls of kernels. */
+const struct graph_trace *graph_actual(void);
+const struct graph_trace *graph_expected(void);
+/* The bits of scalar @n (0 or 1) of a task of that run. */
+uint64_t graph_scalar(uint32_t task, uint32_t n);
+/* What a kernel has seen (struct graph_trace) in its access @i, given the elements in a row. */
+uint64_t graph_fold_packed(uint32_t i, const uint8_t *data, uint32_t size, uint64_t numel);
+/* Element @at of what a kernel with that digest writes through its access @i. */
+uint64_t graph_written(uint64_t digest, uint32_t i, uint64_t at);
+
 /*
  * graph_generate and graph_check of one seed; after a failure it looks for the
  * shortest prefix of the program that still fails and prints how to replay it.

@@ -28,6 +28,7 @@ struct task_call {
 
 struct run {
     const struct graph_program *p;
+    const struct graph_hooks *hooks;
     struct graph_trace trace;
     _Atomic uint32_t runs[GRAPH_MAX_TASKS];
     /* Relaxed: a clock that orders nothing by itself. */
@@ -74,6 +75,17 @@ static uint64_t fold(uint64_t digest, uint64_t value)
     return (digest ^ value) * 0x9e3779b97f4a7c15u + (digest >> 29);
 }
 
+uint64_t graph_fold_packed(uint32_t i, const uint8_t *data, uint32_t size, uint64_t numel)
+{
+    uint64_t digest = i;
+    for (uint64_t e = 0; e < numel; e++) {
+        uint64_t value = 0;
+        memcpy(&value, data + e * size, size);
+        digest = fold(digest, value);
+    }
+    return digest;
+}
+
 static uint64_t fold_view(uint64_t digest, const uint8_t *data, const struct graph_view *view)
 {
     uint32_t size = graph_dtype_bytes(view->dtype);
@@ -86,12 +98,22 @@ static uint64_t fold_view(uint64_t digest, const uint8_t *data, const struct gra
     return digest;
 }
 
+static uint64_t element(uint64_t digest, uint64_t i)
+{
+    return kit_mix(digest + i * 0x632be59bd9b4e019u);
+}
+
+uint64_t graph_written(uint64_t digest, uint32_t i, uint64_t at)
+{
+    return element(fold(digest, i), at);
+}
+
 static void write_view(uint64_t digest, uint8_t *data, const struct graph_view *view)
 {
     uint32_t size = graph_dtype_bytes(view->dtype);
     uint64_t numel = graph_view_numel(view);
     for (uint64_t i = 0; i < numel; i++) {
-        uint64_t value = kit_mix(digest + i * 0x632be59bd9b4e019u);
+        uint64_t value = element(digest, i);
         memcpy(data + graph_view_byte(view, i), &value, size);
     }
 }
@@ -223,8 +245,8 @@ static bool is_writer(const int64_t *args, const struct graph_task *task)
            simpler_kernel_lane(args) == (uint32_t)__builtin_ctz(form->lanes);
 }
 
-/* Everybody that reads has read the same; then one may write. */
-static void meet(const int64_t *args, struct run *run, uint32_t index, uint64_t digest)
+/* Everybody that reads has read the same; then one may write.  Not 0: the barrier was broken. */
+static int meet(const int64_t *args, struct run *run, uint32_t index, uint64_t digest)
 {
     const struct graph_form *form = &run->p->task[index].form;
     uint64_t first = 0;
@@ -238,27 +260,29 @@ static void meet(const int64_t *args, struct run *run, uint32_t index, uint64_t 
         rc = simpler_kernel_sync_all(args);
     else if (__builtin_popcount(form->lanes) > 1)
         rc = simpler_kernel_sync_block(args);
-    if (rc != 0)
+    if (rc != 0 && !run->hooks->may_fail)
         fault(run, "task %u: a barrier answers %d", index, rc);
+    return rc;
 }
 
-static void work(const int64_t *args, struct run *run, uint32_t index, const struct body *body)
+static int work(const int64_t *args, struct run *run, uint32_t index, const struct body *body)
 {
     const struct graph_task *task = &run->p->task[index];
     bool writer = is_writer(args, task);
 
     if (!task->form.sync_start && simpler_kernel_block_idx(args) != task->form.worker)
-        return;
+        return 0;
     uint64_t digest = task_reads(run->p, index, body, writer ? &run->trace : NULL);
     if (task->sleeps)
         kit_sleep_ns(task->duration_ns);
     else if (task->duration_ns != 0)
         kit_spin_ns(task->duration_ns);
-    meet(args, run, index, digest);
-    if (!writer)
-        return;
+    int rc = meet(args, run, index, digest);
+    if (!writer || rc != 0)
+        return rc;
     task_writes(run->p, index, body, digest);
     run->trace.digest[index] = digest;
+    return 0;
 }
 
 /* The kernel reads; the test's own thread writes, when it has long returned. */
@@ -270,7 +294,7 @@ static void start_deferred(const int64_t *args, struct task_call *call, const st
     call->body = *body;
     call->digest = task_reads(run->p, call->task, body, &run->trace);
     int rc = simpler_kernel_defer(args, &condition);
-    if (rc != 0)
+    if (rc != 0 && !run->hooks->may_fail)
         fault(run, "task %u: its deferral answers %d", call->task, rc);
     call->next = atomic_load_explicit(&run->deferred, memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(&run->deferred, &call->next, call,
@@ -304,16 +328,20 @@ static int kernel(const int64_t *args, uint32_t tensors, void *user)
     struct task_call *call = user;
     struct run *run = call->run;
     struct body body;
+    int rc = 0;
 
     arrive(args, run, call->task);
-    if (!take_body(args, tensors, run, call->task, &body))
-        return 0;
+    if (run->hooks->kernel != NULL)
+        rc = run->hooks->kernel(run->hooks->user, call->task);
+    if (rc != 0 || !take_body(args, tensors, run, call->task, &body))
+        return rc;
     if (run->p->task[call->task].form.deferred)
         start_deferred(args, call, &body);
     else
-        work(args, run, call->task, &body);
-    leave(run, call->task);
-    return 0;
+        rc = work(args, run, call->task, &body);
+    if (rc == 0)
+        leave(run, call->task);
+    return rc;
 }
 
 /* ---- the orchestration ---- */
@@ -410,7 +438,7 @@ static uint32_t unfinished_user(struct run *run, uint32_t before, uint32_t id)
     const struct graph_program *p = run->p;
     for (uint32_t k = 0; k < before; k++) {
         const struct graph_task *task = &p->task[k];
-        if (task->kind != GRAPH_TASK_KERNEL || task->predicate.op != 0 ||
+        if (task->kind != GRAPH_TASK_KERNEL || task->predicate.op != 0 || run->hooks->may_fail ||
             atomic_load_explicit(&run->finished[k], memory_order_relaxed))
             continue;
         for (uint32_t i = 0; i < task->access_count; i++) {
@@ -542,6 +570,9 @@ static int submit_args(struct run *run, struct simpler_orch *orch, uint32_t inde
     else
         simpler_task_args_set_dependencies(&run->args, ids, task->dependency_count);
     set_extras(run, task, &operand);
+    if (run->hooks->marks != NULL && task->access_count != 0 &&
+        run->hooks->marks(run->hooks->user, index))
+        simpler_task_args_dump_all(&run->args);
     int rc = task->kind == GRAPH_TASK_DUMMY
                  ? simpler_orch_submit_dummy(orch, &run->args, &run->outputs)
              : task->form.lanes != 0 ? submit_lanes(run, orch, index)
@@ -593,6 +624,8 @@ static void orchestrate(struct simpler_orch *orch, void *user)
     for (uint32_t i = 0; i < run->p->op_count; i++) {
         const struct graph_op *op = &run->p->op[i];
         int rc = 0;
+        if (run->hooks->operation != NULL && run->hooks->operation(run->hooks->user, orch, i) != 0)
+            return;
         if (op->kind == GRAPH_OP_SCOPE_BEGIN)
             rc = simpler_orch_scope_begin(orch, op->mode);
         else if (op->kind == GRAPH_OP_SCOPE_END)
@@ -602,7 +635,8 @@ static void orchestrate(struct simpler_orch *orch, void *user)
         else
             rc = get_or_set(run, orch, op, &gets);
         if (rc != 0) {
-            fault(run, "operation %u answers %d", i, rc);
+            if (!run->hooks->may_fail)
+                fault(run, "operation %u answers %d", i, rc);
             return;
         }
         if (atomic_load_explicit(&run->faulty, memory_order_acquire))
@@ -807,140 +841,137 @@ static uint8_t *new_memory(void)
     return memory;
 }
 
-static bool judge(const struct run *run, const struct simpler_run_result *result, int rc,
-                  char *message, size_t bytes)
+static struct graph_trace expected; /* one program at a time */
+
+static const struct graph_trace *refer(const struct graph_program *p)
 {
-    static struct graph_trace expected; /* one program at a time */
     uint8_t *memory = expected.memory != NULL ? expected.memory : new_memory();
     memset(&expected, 0, sizeof(expected));
     memset(memory, 0, GRAPH_MEMORY_BYTES);
     expected.memory = memory;
+    graph_reference(p, &expected);
+    return &expected;
+}
+
+static struct run last; /* large; one program at a time */
+
+static bool is_right(int rc, const struct simpler_run_result *result, char *message, size_t bytes)
+{
     if (rc != 0) {
-        snprintf(message, bytes, "the run ended with %d (%s); %s", rc, run->fault, result->message);
+        snprintf(message, bytes, "the run ended with %d (%s); %s", rc, last.fault, result->message);
         return false;
     }
+    if (last.fault[0] != '\0') {
+        snprintf(message, bytes, "%s", last.fault);
+        return false;
+    }
+    refer(last.p);
+    return right_order(&last, message, bytes) && same_tasks(&last, &expected, message, bytes) &&
+           same_data(&last, &expected, message, bytes) &&
+           same_stats(last.p, &expected, result, message, bytes);
+}
+
+bool graph_judge(const struct simpler_run_result *result, char *message, size_t bytes)
+{
+    return is_right(result->status, result, message, bytes);
+}
+
+/* Nothing ran before all that it needs had ended. */
+static bool nothing_early(const struct run *run, char *message, size_t bytes)
+{
+    const struct graph_program *p = run->p;
+    for (uint32_t i = 0; i < p->task_count; i++) {
+        for (uint32_t k = 0; k < i && run->started[i] != 0; k++) {
+            if (p->task[k].kind != GRAPH_TASK_KERNEL || !(p->before[i][k / 64] >> k % 64 & 1) ||
+                expected.runs[k] == 0 || run->ended[k] != 0)
+                continue;
+            snprintf(message, bytes, "task %u started, but task %u before it has not ended", i, k);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool graph_judge_part(int status, char *message, size_t bytes)
+{
+    const struct run *run = &last;
     if (run->fault[0] != '\0') {
         snprintf(message, bytes, "%s", run->fault);
         return false;
     }
-    graph_reference(run->p, &expected);
-    return right_order(run, message, bytes) && same_tasks(run, &expected, message, bytes) &&
-           same_data(run, &expected, message, bytes) &&
-           same_stats(run->p, &expected, result, message, bytes);
+    refer(run->p);
+    for (uint32_t i = 0; i < run->p->task_count; i++) {
+        if (run->trace.runs[i] > expected.runs[i]) {
+            snprintf(message, bytes, "task %u ran %u times", i, run->trace.runs[i]);
+            return false;
+        }
+        if (run->trace.digest[i] != 0 && run->trace.digest[i] != expected.digest[i]) {
+            snprintf(message, bytes, "task %u read something else than in submit order", i);
+            return false;
+        }
+    }
+    /* An orchestration that has waited for a failed task goes on: only its data may not be used. */
+    return right_order(run, message, bytes) &&
+           (status == SIMPLER_EKERNEL || nothing_early(run, message, bytes));
+}
+
+const struct graph_trace *graph_actual(void)
+{
+    return &last.trace;
+}
+
+const struct graph_trace *graph_expected(void)
+{
+    return &expected;
+}
+
+uint64_t graph_scalar(uint32_t task, uint32_t n)
+{
+    kit_kernel fn = kernel;
+    const void *user = &last.call[task];
+    uint64_t word = 0;
+    memcpy(&word, n == 0 ? (void *)&fn : (void *)&user, sizeof(word));
+    return word;
+}
+
+int graph_execute(const struct graph_program *program, struct kit *kit,
+                  const struct simpler_call_config *config, const struct graph_hooks *hooks,
+                  struct simpler_run_result *result)
+{
+    static struct kit_call call; /* a hung run may still use it */
+    struct simpler_orch_args args = {.user = &call};
+    struct run *run = &last;
+    uint8_t *memory = run->trace.memory != NULL ? run->trace.memory : new_memory();
+    memset(run, 0, sizeof(*run));
+    memset(result, 0, sizeof(*result));
+    call = (struct kit_call){orchestrate, run};
+    pthread_mutex_init(&run->fault_lock, NULL);
+    run->p = program;
+    run->hooks = hooks;
+    run->trace.memory = memory;
+    start_memory(program, memory);
+    bind_externals(run);
+    for (uint32_t i = 0; i < program->task_count; i++)
+        run->has_deferred |= program->task[i].form.deferred;
+    pthread_t writer;
+    if (run->has_deferred && pthread_create(&writer, NULL, write_deferred, run) != 0)
+        abort();
+    int rc = hooks->start != NULL
+                 ? hooks->start(hooks->user, kit, &args, config, result)
+                 : simpler_worker_run(kit->worker, kit->handle, &args, config, result);
+    atomic_store_explicit(&run->writer_ends, true, memory_order_release);
+    if (run->has_deferred)
+        pthread_join(writer, NULL);
+    for (uint32_t i = 0; i < program->task_count; i++)
+        run->trace.runs[i] = atomic_load_explicit(&run->runs[i], memory_order_relaxed);
+    return rc;
 }
 
 bool graph_check(const struct graph_program *program, struct kit *kit, char *message,
                  size_t message_bytes)
 {
-    static struct run run; /* large; one program at a time */
+    static const struct graph_hooks none;
     static struct simpler_run_result result;
-    uint8_t *memory = run.trace.memory != NULL ? run.trace.memory : new_memory();
-    memset(&run, 0, sizeof(run));
-    memset(&result, 0, sizeof(result));
-    pthread_mutex_init(&run.fault_lock, NULL);
-    run.p = program;
-    run.trace.memory = memory;
-    start_memory(program, memory);
-    bind_externals(&run);
-    for (uint32_t i = 0; i < program->task_count; i++)
-        run.has_deferred |= program->task[i].form.deferred;
-    pthread_t writer;
-    if (run.has_deferred && pthread_create(&writer, NULL, write_deferred, &run) != 0)
-        abort();
-    int rc = kit_run(kit, orchestrate, &run, &program->config, &result);
-    atomic_store_explicit(&run.writer_ends, true, memory_order_release);
-    if (run.has_deferred)
-        pthread_join(writer, NULL);
-    return judge(&run, &result, rc, message, message_bytes);
-}
-
-/* ---- replay ---- */
-
-void graph_print(const struct graph_program *p)
-{
-    static const char *const uses[] = {"INPUT", "OUTPUT", "INOUT", "OUTPUT_EXISTING", "NO_DEP"};
-    uint32_t depth = 0;
-    for (uint32_t i = 0; i < p->op_count; i++) {
-        const struct graph_op *op = &p->op[i];
-        depth -= op->kind == GRAPH_OP_SCOPE_END;
-        fprintf(stderr, "%*s", (int)(2 * depth + 2), "");
-        depth += op->kind == GRAPH_OP_SCOPE_BEGIN;
-        if (op->kind != GRAPH_OP_TASK) {
-            static const char *const kinds[] = {"scope", "end", "", "get", "set"};
-            fprintf(stderr, "%s%s\n", op->mode ? "manual " : "", kinds[op->kind]);
-            continue;
-        }
-        const struct graph_task *task = &p->task[op->index];
-        fprintf(stderr, "task %u ring %u:%u %s%s", op->index, task->ring, task->local,
-                (const char *[]){"kernel", "dummy", "alloc"}[task->kind],
-                task->dependency_count != 0 ? " after" : "");
-        if (task->form.lanes != 0 || task->form.deferred || task->predicate.op != 0)
-            fprintf(stderr, " (lanes %u blocks %d%s%s%s)", task->form.lanes, task->form.blocks,
-                    task->form.sync_start ? " together" : "",
-                    task->form.deferred ? " deferred" : "",
-                    task->predicate.op != 0 ? " predicate" : "");
-        for (uint32_t d = 0; d < task->dependency_count; d++)
-            fprintf(stderr, " %u/%u", task->dependency[d], task->dependency_kind[d]);
-        fprintf(stderr, "\n");
-        for (uint32_t k = 0; k < task->access_count; k++) {
-            const struct graph_access *a = &p->access[task->first_access + access_of(task, k)];
-            fprintf(stderr, "%*s%s%s buffer %u %s offset %llu", (int)(2 * depth + 6), "",
-                    uses[a->use], a->manual_dep ? " manual" : "", a->buffer,
-                    simpler_dtype_name(a->view.dtype), (unsigned long long)a->view.offset);
-            for (uint32_t d = 0; d < a->view.ndims; d++)
-                fprintf(stderr, " %u/%u", a->view.shape[d], a->view.stride[d]);
-            fprintf(stderr, "\n");
-        }
-    }
-}
-
-static bool prefix_fails(uint64_t seed, struct kit *kit, const struct graph_options *options,
-                         uint32_t tasks, struct graph_program *program)
-{
-    char message[512];
-    struct graph_options shorter = *options;
-    shorter.task_limit = tasks;
-    graph_generate(program, seed, &shorter);
-    for (int i = 0; i < 10; i++) {
-        if (!graph_check(program, kit, message, sizeof(message)))
-            return true;
-    }
-    return false;
-}
-
-bool graph_try_seed(uint64_t seed, struct kit *kit, const struct graph_options *given)
-{
-    static struct graph_program program;
-    static const struct graph_options none;
-    const struct graph_options *options = given != NULL ? given : &none;
-    char message[2560];
-    graph_generate(&program, seed, options);
-    if (graph_check(&program, kit, message, sizeof(message)))
-        return true;
-    const struct simpler_call_config *config = &program.config;
-    fprintf(stderr, "seed %llu (%u tasks, %u operations, hazards %s, %u threads, exec %s): %s\n",
-            (unsigned long long)seed, program.task_count, program.op_count,
-            config->hazards == SIMPLER_HAZARDS_RAW ? "raw" : "all", config->aicpu_thread_num,
-            config->exec == SIMPLER_EXEC_THREADS ? "threads" : "inline", message);
-    uint32_t shortest = 0;
-    if (getenv("SIMPLER_GRAPH_BRIEF") != NULL)
-        return false;
-    for (uint32_t step = program.task_count, n = step; step > 0; step /= 2) {
-        while (n > step && prefix_fails(seed, kit, options, n - step, &program)) {
-            n -= step;
-            shortest = n;
-        }
-    }
-    fprintf(stderr, "again: SIMPLER_GRAPH_SEED=%llu%s", (unsigned long long)seed,
-            options->calm ? " SIMPLER_GRAPH_CALM=1" : "");
-    if (shortest != 0)
-        fprintf(stderr, " SIMPLER_GRAPH_TASKS=%u (the shortest prefix that failed in 10 runs)",
-                shortest);
-    fprintf(stderr, "\n");
-    struct graph_options last = *options;
-    if (shortest != 0)
-        last.task_limit = shortest;
-    graph_generate(&program, seed, &last);
-    graph_print(&program);
-    return false;
+    int rc = graph_execute(program, kit, &program->config, &none, &result);
+    return is_right(rc, &result, message, message_bytes);
 }

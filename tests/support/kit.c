@@ -95,9 +95,13 @@ static void must(bool ok, const char *what)
     abort();
 }
 
+static const char *platform_now; /* kit_set_platform's */
+
 const char *kit_platform(void)
 {
     const char *name = getenv("SIMPLER_TEST_PLATFORM");
+    if (platform_now != NULL)
+        return platform_now;
     return name != NULL && name[0] != '\0' ? name : "cpu";
 }
 
@@ -112,6 +116,13 @@ static void find_platform(void)
     while (simpler_info_platform(i, &chosen) == 0 && strcmp(chosen.name, kit_platform()) != 0)
         i++;
     must(simpler_info_platform(i, &chosen) == 0, "SIMPLER_TEST_PLATFORM names no platform");
+}
+
+void kit_set_platform(const char *name)
+{
+    (void)pthread_once(&info_once, find_platform);
+    platform_now = name;
+    find_platform();
 }
 
 static const struct simpler_platform_info *platform_info(void)

@@ -45,6 +45,9 @@ struct kit {
 
 /* SIMPLER_TEST_PLATFORM, else cpu: each test body runs on every platform. */
 const char *kit_platform(void);
+/* That one from now on, whatever the environment says; NULL: as before.  While no run is under way.
+ */
+void kit_set_platform(const char *name);
 /* @threads, within that platform's limits. */
 uint32_t kit_threads(uint32_t threads);
 /* @dtype, or where that platform does not have it one as wide. */

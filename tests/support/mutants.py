@@ -60,6 +60,11 @@ FAN_TESTS = [("test_fan", 60)]
 # Against blocks that stay behind a file.
 VOLUME_TESTS = [("test_args_dump_volume", 60)]
 
+# Against what a run leaves behind after a fault.
+FAULT_TESTS = [("test_random_faults", 120)]
+
+SETS = [TESTS, COPY_TESTS, PASSING_TESTS, VOLUME_TESTS, FAULT_TESTS]
+
 # name, what is wrong, preset, [(file, old, new)], and tests where they are not TESTS
 MUTANTS = [
     ("tail-before-slot", "a free queue's index is flushed before its slot", "dev", [
@@ -223,6 +228,30 @@ MUTANTS = [
     ("blocks-kept", "what was reserved behind args.bin is not given back", "dev", [
         ("src/collect/args_dump/args_dump_collector.c",
          "    simpler_args_dump_writer_trim(&c->writer);\n", "")], VOLUME_TESTS),
+    ("descriptor-kept", "a file of samples that is given up stays open", "dev", [
+        ("src/collect/scope_stats/scope_stats_file.c",
+         "    (void)close(file->fd);\n    file->fd = -1;\n"
+         "    simpler_scope_stats_file_partial_path(file, path);\n    (void)unlink(path);\n",
+         "    file->fd = -1;\n    simpler_scope_stats_file_partial_path(file, path);\n"
+         "    (void)unlink(path);\n")], FAULT_TESTS),
+    ("threads-kept", "a device whose threads do not all start keeps those that have", "dev", [
+        ("src/hbg/hbg_threads.c",
+         "    int rc = start_threads(device, run);\n    if (rc != 0)\n"
+         "        simpler_hbg_stop_threads(device);\n",
+         "    int rc = start_threads(device, run);\n    if (rc != 0)\n"
+         "        device->threads = NULL;\n")], FAULT_TESTS),
+    ("refused-lines-miscounted", "of samples that a full disk refuses one is not counted", "dev", [
+        ("src/collect/scope_stats/scope_stats_file.c",
+         "    file->lines_refused += file->lines_buffered;\n",
+         "    file->lines_refused += file->lines_buffered - 1;\n")], FAULT_TESTS),
+    ("payload-orphaned", "args.bin stays although its manifest could not be written", "dev", [
+        ("src/collect/args_dump/args_dump_ending.c",
+         "    if (ending->out.status != 0 && !ending->out.has_manifest)\n",
+         "    if (ending->out.status == SIMPLER_EEXIST)\n")], FAULT_TESTS),
+    ("predecessor-kept", "a run that goes without scope stats leaves an earlier one's file", "dev", [
+        ("src/host/diagnostics.c",
+         "        simpler_scope_stats_collector_forget(output_prefix);\n",
+         "        (void)output_prefix;\n")], FAULT_TESTS),
     ("failure-unrecorded", "the map does not learn of a task that failed as it passed", "dev", [
         ("src/tmr/submit.c",
          "    find_producers(orch, q, id);\n    keep_arguments(", "    keep_arguments(")]),
@@ -308,7 +337,11 @@ def build(preset, log):
     if not (WORK / "build" / preset / "CMakeCache.txt").exists():
         if run(["cmake", "--preset", preset, "-DSIMPLER_WERROR=OFF"], log) != 0:
             return False
+<<<<<<< HEAD
     targets = [name for name, _ in TESTS + COPY_TESTS + PASSING_TESTS + HANG_TESTS + VOLUME_TESTS]
+=======
+    targets = [name for name, _ in sum(SETS, [])]
+>>>>>>> f1070c2 (tests: random programs with random faults, and nothing is left behind)
     jobs = str(os.cpu_count() or 1)
     return run(["cmake", "--build", f"build/{preset}", "-j", jobs, "--target", *targets], log) == 0
 
@@ -383,9 +416,13 @@ def main():
             if not build(preset, log):
                 print(f"the tree does not build, see {log.name}")
                 return 1
+<<<<<<< HEAD
             killer = (kill(preset, log, TESTS) or kill(preset, log, COPY_TESTS) or
                       kill(preset, log, PASSING_TESTS) or kill(preset, log, HANG_TESTS) or
                       kill(preset, log, VOLUME_TESTS))
+=======
+            killer = next(filter(None, (kill(preset, log, tests) for tests in SETS)), None)
+>>>>>>> f1070c2 (tests: random programs with random faults, and nothing is left behind)
             if killer:
                 print(f"{killer} fails without any mutant (preset {preset}), see {log.name}")
                 return 1

@@ -318,6 +318,8 @@ int simpler_scope_stats_collector_write_empty(const char *prefix, struct scope_s
         rc = simpler_scope_stats_file_close(&file, &metadata);
     } else if (file.path[0] != '\0') {
         (void)simpler_scope_stats_file_discard(&file);
+    } else {
+        simpler_scope_stats_collector_forget(prefix);
     }
     memcpy(out->path, file.path, sizeof(out->path));
     simpler_scope_stats_file_fini(&file);
