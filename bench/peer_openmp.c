@@ -51,14 +51,14 @@ static void submit_tree(void)
     }
 }
 
-static void submit_metg(uint64_t ns)
+static void submit_metg(uint64_t rounds)
 {
     for (uint32_t s = 1; s <= BENCH_STEPS; s++) {
         for (uint32_t i = 0; i < BENCH_WIDTH; i++) {
             struct bench_cell *a = bench_row(s - 1, bench_left(i)), *b = bench_row(s - 1, i);
             struct bench_cell *c = bench_row(s - 1, bench_right(i)), *o = bench_row(s, i);
-#pragma omp task depend(in : a[0], b[0], c[0]) depend(out : o[0]) firstprivate(a, b, c, o, ns)
-            bench_stencil(a, b, c, o, ns);
+#pragma omp task depend(in : a[0], b[0], c[0]) depend(out : o[0]) firstprivate(a, b, c, o, rounds)
+            bench_stencil(a, b, c, o, rounds);
         }
     }
 }

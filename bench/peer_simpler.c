@@ -132,7 +132,7 @@ static void submit_tree(struct simpler_orch *orch)
     }
 }
 
-static void submit_metg(struct simpler_orch *orch, const uint64_t *ns)
+static void submit_metg(struct simpler_orch *orch, const uint64_t *rounds)
 {
     struct simpler_task_args args;
     for (uint32_t s = 1; s <= BENCH_STEPS; s++) {
@@ -142,7 +142,7 @@ static void submit_metg(struct simpler_orch *orch, const uint64_t *ns)
             simpler_task_args_add_input(&args, view(1, bench_row(s - 1, i)));
             simpler_task_args_add_input(&args, view(2, bench_row(s - 1, bench_right(i))));
             simpler_task_args_add_output(&args, view(3, bench_row(s, i)));
-            simpler_task_args_add_scalar(&args, ns, SIMPLER_DTYPE_UINT64);
+            simpler_task_args_add_scalar(&args, rounds, SIMPLER_DTYPE_UINT64);
             (void)simpler_orch_submit_aiv(orch, STENCIL, &args, NULL);
         }
     }
@@ -221,7 +221,7 @@ static void submit(struct simpler_orch *orch, const struct job *job)
 
 #ifdef BENCH_REPLAY
 
-/* The cells are the graph's argument, the length of a kernel its scalar. */
+/* The cells are the graph's argument, the rounds of a kernel its scalar. */
 static void graph(struct simpler_orch *orch, const struct simpler_graph_args *args)
 {
     struct simpler_tensor cells = all;

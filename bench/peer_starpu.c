@@ -43,13 +43,13 @@ static void run_join(void *buffers[], void *arg)
     bench_join(cell_of(buffers, 0), cell_of(buffers, 1), cell_of(buffers, 2));
 }
 
-static uint64_t stencil_ns;
+static uint64_t stencil_rounds;
 
 static void run_stencil(void *buffers[], void *arg)
 {
     (void)arg;
     bench_stencil(cell_of(buffers, 0), cell_of(buffers, 1), cell_of(buffers, 2),
-                  cell_of(buffers, 3), stencil_ns);
+                  cell_of(buffers, 3), stencil_rounds);
 }
 
 static void run_edge2(void *buffers[], void *arg)
@@ -58,9 +58,9 @@ static void run_edge2(void *buffers[], void *arg)
     struct bench_cell *a = cell_of(buffers, 0), *b = cell_of(buffers, 1);
     /* At a border one cell is read twice; a handle may be given once. */
     if (a < b)
-        bench_stencil(a, a, b, cell_of(buffers, 2), stencil_ns);
+        bench_stencil(a, a, b, cell_of(buffers, 2), stencil_rounds);
     else
-        bench_stencil(b, a, a, cell_of(buffers, 2), stencil_ns);
+        bench_stencil(b, a, a, cell_of(buffers, 2), stencil_rounds);
 }
 
 static struct starpu_codelet empty = {.cpu_funcs = {run_empty}, .nbuffers = 0};
@@ -128,7 +128,7 @@ static int run(const char *shape, uint64_t ns)
 {
     if (strcmp(shape, "pending") == 0 || strcmp(shape, "fan") == 0)
         return 0;
-    stencil_ns = ns;
+    stencil_rounds = ns;
     submit_shape(shape);
     (void)starpu_task_wait_for_all();
     return 1;

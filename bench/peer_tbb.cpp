@@ -89,7 +89,7 @@ void tree(task_graph &t)
     }
 }
 
-uint64_t kernel_ns; // of metg; read when a node runs
+uint64_t kernel_rounds; // of metg; read when a node runs
 
 // Read after write, and write after read of the row before last.
 void metg(task_graph &t)
@@ -99,7 +99,7 @@ void metg(task_graph &t)
         for (uint32_t i = 0; i < BENCH_WIDTH; i++) {
             now[i] = t.add([s, i] {
                 bench_stencil(bench_row(s - 1, bench_left(i)), bench_row(s - 1, i),
-                              bench_row(s - 1, bench_right(i)), bench_row(s, i), kernel_ns);
+                              bench_row(s - 1, bench_right(i)), bench_row(s, i), kernel_rounds);
             });
             if (s == 1) {
                 make_edge(t.start, *now[i]);
@@ -126,7 +126,7 @@ void build(task_graph &t, const char *shape)
 
 int run(const char *shape, uint64_t ns)
 {
-    kernel_ns = ns;
+    kernel_rounds = ns;
     if (strcmp(shape, "pending") == 0 || strcmp(shape, "fan") == 0)
         return 0;
 #ifdef BENCH_REPLAY
