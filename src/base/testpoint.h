@@ -31,6 +31,9 @@
     X(LINK_BEFORE_READY)         \
     X(QUEUE_BEFORE_TAKE)         \
     X(QUEUE_BEFORE_PUBLISH)      \
+    X(TRACK_BEFORE_LOOK)         \
+    X(TRACK_BEFORE_TAKE)         \
+    X(PLAN_TRACKS)               \
     X(DROP_EDGE)                 \
     X(MAKE_CYCLE)                \
     X(KERNEL_ASKED)              \

@@ -6,22 +6,28 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/testpoint.h"
 #include "simpler/status.h"
 #include "task/kernel_times.h"
 
 /* What a task costs besides its kernel, and a grain besides its tasks. */
-#define TASK_NS  4u
-#define GRAIN_NS 60u
+#define TASK_NS        4u
+#define GRAIN_NS       60u
+#define TRACK_GRAIN_NS 15u
 /* A kernel that was never timed. */
 #define UNKNOWN_NS 20000u
 /* Grain times that are tried, each twice the one before. */
 #define MAX_TRIES 24
+/* Of tracks: not of more grains, nor longer than it gets worse. */
+#define MAX_TRACK_GRAINS 16384u
+#define MAX_WORSE        3
 
 void simpler_hbg_plan_fini(struct simpler_hbg_plan *plan)
 {
     simpler_alloc_free(plan->first);
     simpler_alloc_free(plan->edge_from);
     simpler_alloc_free(plan->edges);
+    simpler_alloc_free(plan->track);
     memset(plan, 0, sizeof(*plan));
 }
 
@@ -36,7 +42,9 @@ static int ensure(struct simpler_hbg_plan *plan, const struct simpler_hbg_image 
     plan->first = simpler_alloc_zeroed((size_t)nodes + 2, sizeof(*plan->first));
     plan->edge_from = simpler_alloc_zeroed((size_t)nodes + 2, sizeof(*plan->edge_from));
     plan->edges = simpler_alloc_zeroed((size_t)edges + 1, sizeof(*plan->edges));
-    if (plan->first == NULL || plan->edge_from == NULL || plan->edges == NULL) {
+    plan->track = simpler_alloc_zeroed((size_t)nodes + 1, sizeof(*plan->track));
+    if (plan->first == NULL || plan->edge_from == NULL || plan->edges == NULL ||
+        plan->track == NULL) {
         simpler_hbg_plan_fini(plan);
         return SIMPLER_ENOMEM;
     }
@@ -248,6 +256,111 @@ static void link_grains(struct simpler_hbg_plan *plan, const struct simpler_hbg_
     plan->edge_from[plan->grain_count] = count;
 }
 
+/* Cuts at @target, see cut. */
+static void make_grains(struct simpler_hbg_plan *plan, const struct simpler_hbg_image *image,
+                        const struct simpler_hbg_costs *costs, const struct scratch *s,
+                        uint64_t target)
+{
+    plan->grain_count = cut(image, costs, target, s);
+    for (uint32_t i = image->node_count; i > 0; i--)
+        plan->first[s->grain_of[i - 1]] = i - 1;
+    plan->first[plan->grain_count] = image->node_count;
+    memset(s->mark, 0, plan->grain_count * sizeof(*s->mark));
+    link_grains(plan, image, s);
+}
+
+/* ---- tracks ---- */
+
+/*
+ * Tasks that one thread each can run, by no more threads than there may be tracks.  What waits
+ * for a deferred task would hold up its track, and with it perhaps who is to raise the counter.
+ */
+static bool can_have_tracks(const struct simpler_hbg_image *image,
+                            const struct simpler_hbg_costs *costs, const struct scratch *s)
+{
+    if (costs->one_task_a_grain || costs->threads < 2 || costs->threads > SIMPLER_HBG_MAX_TRACKS)
+        return false;
+    for (uint32_t i = 0; i < image->node_count; i++) {
+        if (is_alone(image, i) || (s->apart != NULL && s->apart[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Of long kernels a hand-over is a small part. */
+static bool wants_tracks(const struct simpler_hbg_image *image,
+                         const struct simpler_hbg_costs *costs)
+{
+    return costs->reused && costs->has_cpus &&
+           total_cost(image, costs) / image->node_count <
+               16 * (uint64_t)(costs->handover_ns + GRAIN_NS);
+}
+
+/* Grains of @target and their tracks; how long they take. */
+static uint64_t make_tracks(struct simpler_hbg_plan *plan, const struct simpler_hbg_image *image,
+                            const struct simpler_hbg_costs *costs, const struct scratch *s,
+                            struct simpler_hbg_track_scratch *tracks, uint64_t target)
+{
+    const uint32_t *from = simpler_hbg_edge_from(image), *edges = simpler_hbg_edges(image);
+
+    make_grains(plan, image, costs, s, target);
+    for (uint32_t g = 0; g < plan->grain_count; g++) {
+        uint32_t first = plan->first[g], end = plan->first[g + 1];
+        tracks->cost[g] = TRACK_GRAIN_NS;
+        tracks->fetches[g] = 0;
+        for (uint32_t i = first; i < end; i++)
+            tracks->cost[g] += cost_of(image, costs, i);
+        for (uint32_t e = from[first]; e < from[end]; e++)
+            tracks->fetches[g] += edges[e] < first;
+    }
+    return simpler_hbg_tracks_make(plan, costs->threads, costs->handover_ns, tracks);
+}
+
+/* The grain time whose tracks take least; 0: one thread alone takes hardly more. */
+static uint64_t choose_for_tracks(struct simpler_hbg_plan *plan,
+                                  const struct simpler_hbg_image *image,
+                                  const struct simpler_hbg_costs *costs, const struct scratch *s,
+                                  struct simpler_hbg_track_scratch *tracks)
+{
+    uint64_t total = total_cost(image, costs), least = total - total / 5, best = 0;
+    uint64_t target = total / image->node_count;
+    int worse = 0;
+
+    for (int i = 0; i < MAX_TRIES && target < total && worse < MAX_WORSE; i++, target *= 2) {
+        if (target * 4 < costs->handover_ns || total / target > MAX_TRACK_GRAINS)
+            continue;
+        uint64_t ns = make_tracks(plan, image, costs, s, tracks, target);
+        if (ns <= least) {
+            least = ns;
+            best = target;
+            worse = 0;
+        } else {
+            worse += best != 0;
+        }
+    }
+    return best;
+}
+
+/* False: without tracks. */
+static bool try_tracks(struct simpler_hbg_plan *plan, const struct simpler_hbg_image *image,
+                       const struct simpler_hbg_costs *costs, const struct scratch *s)
+{
+    struct simpler_hbg_track_scratch tracks;
+    bool forced = costs->reused && SIMPLER_FAILPOINT(PLAN_TRACKS);
+
+    /* Memory that is missing here costs time alone. */
+    if (!can_have_tracks(image, costs, s) || (!forced && !wants_tracks(image, costs)) ||
+        simpler_hbg_track_scratch_init(&tracks, image->node_count, image->edge_count) != 0)
+        return false;
+    uint64_t target = forced ? 1 : choose_for_tracks(plan, image, costs, s, &tracks);
+    if (target != 0)
+        (void)make_tracks(plan, image, costs, s, &tracks, target);
+    else
+        plan->track_count = 0;
+    simpler_hbg_track_scratch_fini(&tracks);
+    return target != 0;
+}
+
 static void fill(struct simpler_hbg_plan *plan, const struct simpler_hbg_image *image,
                  const struct simpler_hbg_costs *costs, const struct scratch *s)
 {
@@ -255,12 +368,8 @@ static void fill(struct simpler_hbg_plan *plan, const struct simpler_hbg_image *
     plan->handover_ns = costs->handover_ns;
     plan->one_task_a_grain = costs->one_task_a_grain;
     plan->defer_serial = costs->defer_serial;
-    plan->grain_count = cut(image, costs, choose(image, costs, s), s);
-    for (uint32_t i = image->node_count; i > 0; i--)
-        plan->first[s->grain_of[i - 1]] = i - 1;
-    plan->first[plan->grain_count] = image->node_count;
-    memset(s->mark, 0, plan->grain_count * sizeof(*s->mark));
-    link_grains(plan, image, s);
+    if (!try_tracks(plan, image, costs, s))
+        make_grains(plan, image, costs, s, choose(image, costs, s));
 }
 
 int simpler_hbg_plan_make(struct simpler_hbg_plan *plan, const struct simpler_hbg_image *image,
@@ -272,7 +381,7 @@ int simpler_hbg_plan_make(struct simpler_hbg_plan *plan, const struct simpler_hb
 
     if (rc != 0)
         return rc;
-    plan->grain_count = 0;
+    plan->grain_count = plan->track_count = 0;
     if (n == 0)
         return 0;
     struct scratch s = {
@@ -300,6 +409,7 @@ void simpler_hbg_plan_split(struct simpler_hbg_plan *plan, const struct simpler_
     const uint32_t *from = simpler_hbg_edge_from(image), *edges = simpler_hbg_edges(image);
 
     plan->one_task_a_grain = true;
+    plan->track_count = 0;
     plan->grain_count = image->node_count;
     for (uint32_t i = 0; i <= image->node_count; i++) {
         plan->first[i] = i;

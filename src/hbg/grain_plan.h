@@ -9,13 +9,15 @@
  *
  * The cut is chosen by a model: of a few grain times that one is taken for which
  * the longest path and the work over the threads come out least.  Long kernels
- * get a grain each; a graph that is not worth a second thread is one grain.
+ * get a grain each; a graph that is not worth a second thread is one grain.  Of a
+ * recorded graph of short kernels the plan also says which thread does which grain.
  * A task whose completion is deferred, and whatever comes after it, has a grain of
  * its own: nothing else is to wait for what it waits for.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hbg/grain_tracks.h"
 #include "hbg/graph_image.h"
 
 struct simpler_hbg_plan {
@@ -24,6 +26,10 @@ struct simpler_hbg_plan {
     uint32_t *first;                         /* grain g is the nodes first[g] .. first[g + 1] - 1 */
     uint32_t *edge_from;                     /* as in an image, between grains */
     uint32_t *edges;
+    /* Track t is the grains track[track_from[t]] .. track[track_from[t + 1] - 1], in that order. */
+    uint32_t track_count; /* 0: whoever is free takes a grain that is ready */
+    uint32_t track_from[SIMPLER_HBG_MAX_TRACKS + 1];
+    uint32_t *track;
     /* What it was made for. */
     uint32_t threads;
     uint32_t handover_ns;
@@ -33,6 +39,8 @@ struct simpler_hbg_plan {
 
 struct simpler_hbg_costs {
     uint32_t threads;      /* that can run at once */
+    bool has_cpus;         /* each thread of the device has one of its own */
+    bool reused;           /* the plan is made for many runs */
     uint32_t handover_ns;  /* a round trip between two cores */
     bool one_task_a_grain; /* kernels run on core threads */
     /* Nanoseconds of each func_id; 0: unknown. */

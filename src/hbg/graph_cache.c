@@ -144,12 +144,12 @@ struct simpler_hbg_recorded *simpler_hbg_graph_cache_add(struct simpler_hbg_grap
     return g;
 }
 
-/* Whether a kernel's time is now another one for the planner. */
+/* Whether a time is now another one for the planner. */
 static bool has_moved(uint32_t before, uint32_t now)
 {
     if (before == 0 || now == 0)
         return before != now;
-    return now > 2 * before + 8 || before > 2 * now + 8;
+    return now > before + before / 4 + 8 || before > now + now / 4 + 8;
 }
 
 int simpler_hbg_recorded_plan(struct simpler_hbg_recorded *g, const struct simpler_hbg_costs *costs)

@@ -23,10 +23,13 @@ static int refuse(struct simpler_hbg_device *device, int code, const char *why)
     return status;
 }
 
+/* Nothing waits behind a task that does not come after it: neither in its grain nor on its track.
+ */
 static bool is_split(const struct simpler_hbg_device *device)
 {
     for (uint32_t p = 0; p < device->part_count; p++) {
-        if (device->parts[p].plan->grain_count != device->parts[p].image->node_count)
+        const struct simpler_hbg_plan *plan = device->parts[p].plan;
+        if (plan->grain_count != device->parts[p].image->node_count || plan->track_count != 0)
             return false;
     }
     return true;

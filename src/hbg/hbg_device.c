@@ -236,6 +236,17 @@ static void start_dump(struct simpler_hbg_device *device)
 #endif
 }
 
+/* How many threads it takes; the caller wakes them, for a woken thread waits for its waker's CPU.
+ */
+static uint32_t wanted_threads(const struct simpler_hbg_device *device)
+{
+    for (uint32_t p = 0; p < device->part_count; p++) {
+        if (device->parts[p].plan->grain_count > 1)
+            return device->parallel;
+    }
+    return 1;
+}
+
 /* The device has the run until the last thread has left it. */
 static int run_on_device(struct simpler_hbg_device *device, uint64_t end,
                          struct simpler_stall *stall)
@@ -250,7 +261,7 @@ static int run_on_device(struct simpler_hbg_device *device, uint64_t end,
     atomic_store_explicit(&device->booted, SIMPLER_HBG_BOOT_NEW, memory_order_relaxed);
     /* W4, release: the run. */
     atomic_store_explicit(&device->gate, 0, memory_order_release);
-    simpler_event_notify(&device->work, 1);
+    simpler_event_notify(&device->work, wanted_threads(device));
     (void)wait_finish(device, before, end, stall);
     if (atomic_load_explicit(&device->attention, memory_order_relaxed) != 0)
         device->failed_dirty = true;

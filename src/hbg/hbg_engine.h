@@ -41,6 +41,9 @@
  *            completer (CLOSED, acq_rel, W2)          waiters     the effects of the unit's tasks
  *   next     whoever holds the unit, before W1        completer
  *   cursor   whoever holds the unit                   the same
+ *
+ * Of a part that goes along tracks nobody waits on a list: the completer stores CLOSED (release,
+ * W2), and who has a consumer looks.
  */
 struct simpler_hbg_unit {
     _Atomic uint32_t wake; /* 0: nobody waits; 1 + a unit; CLOSED: done */
@@ -52,6 +55,15 @@ struct simpler_hbg_unit {
 #define SIMPLER_HBG_FAILED 1u
 #define SIMPLER_HBG_DONE   2u
 #define SIMPLER_HBG_HELD   4u /* its kernels have returned, its conditions did not hold */
+
+/*
+ * Where a track is: in the high half the serial of the part that it belongs to, in the low half
+ * the place in plan->track of the first grain that nobody has taken.  Who takes it counts it up by
+ * a compare-exchange (relaxed: what the grain needs comes with W2 and the device's tracked).
+ */
+struct simpler_hbg_track {
+    _Alignas(SIMPLER_CACHE_LINE) _Atomic uint64_t at;
+};
 
 struct simpler_hbg_part {
     const struct simpler_hbg_image *image;
@@ -65,6 +77,7 @@ struct simpler_hbg_part {
     uint32_t first_unit;
     uint32_t call_unit, call_node; /* in the run's own graph; of that itself NO_UNIT */
     bool poisoned;                 /* a producer of the call failed; whoever starts the part */
+    _Atomic bool tracked;          /* it goes along its plan's tracks; the same, before any unit */
     _Atomic bool any_failed;       /* before W2 */
     _Atomic uint32_t remaining;    /* units; the last one out completes the call (W3, acq_rel) */
 };
@@ -112,6 +125,13 @@ struct simpler_hbg_thread {
     uint32_t stacked; /* units on it */
     uint32_t timing;  /* tasks until the next that is timed */
     uint32_t victim;  /* where stealing starts */
+    uint32_t done;    /* units of done_part that it has completed and remaining does not know */
+    struct simpler_hbg_part *done_part;
+    uint64_t head;       /* the track's place that it looks at, as simpler_hbg_track has it */
+    uint32_t head_edge;  /* edges before it lead to units that are done */
+    uint64_t told_ticks; /* when it last woke a thread for a track */
+    uint32_t helped;     /* the other track that it last took a grain of, */
+    uint64_t helped_at;  /* and where that was afterwards; 0: it has gone on since */
     int64_t args[SIMPLER_KERNEL_ARGS];
     uint64_t view_key[SIMPLER_MAX_TENSORS];   /* serial and view that scratch i is of */
     uint64_t view_start[SIMPLER_MAX_TENSORS]; /* its start_offset at distance 0 */
@@ -200,6 +220,10 @@ struct simpler_hbg_device {
      */
     _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t gate;
     _Atomic uint32_t booted; /* enum simpler_hbg_boot */
+    /* The part that goes along tracks now, or NULL; who starts it (release) and who ends it. */
+    _Atomic(struct simpler_hbg_part *) tracked;
+    _Atomic uint32_t tracks_taken; /* 1: by a part; W5, released when it is done */
+    struct simpler_hbg_track tracks[SIMPLER_HBG_MAX_TRACKS];
     _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t finish_seq;
     struct simpler_event work;   /* threads wait for units and runs */
     struct simpler_event finish; /* the caller waits */

@@ -45,6 +45,7 @@ static struct simpler_hbg_costs costs_of(const struct simpler_hbg_device *device
     struct simpler_hbg_costs costs = {
         .threads = device->parallel,
         .handover_ns = atomic_load_explicit(&device->handover_ns, memory_order_relaxed),
+        .has_cpus = device->spin_allowed,
         .kernel_ns = device->estimates->ns,
         .defers = device->estimates->defers,
         .defer_serial = device->estimates->defer_serial,
@@ -58,6 +59,7 @@ static int plan_all(struct simpler_hbg_device *device)
     struct simpler_hbg_costs costs = costs_of(device);
     int rc = simpler_hbg_plan_make(&device->plan, device->image, &costs);
 
+    costs.reused = true;
     for (uint32_t i = 0; i < device->orch->call_count && rc == 0; i++)
         rc = simpler_hbg_recorded_plan(device->orch->calls[i].graph, &costs);
     return rc;
@@ -83,6 +85,7 @@ static void init_part(struct simpler_hbg_device *device, struct simpler_hbg_part
     part->first_unit = *units;
     part->failed = device->failed + *nodes;
     part->poisoned = false;
+    atomic_store_explicit(&part->tracked, false, memory_order_relaxed);
     atomic_store_explicit(&part->any_failed, false, memory_order_relaxed);
     atomic_store_explicit(&part->remaining, part->plan->grain_count, memory_order_relaxed);
     *units += part->plan->grain_count;
@@ -118,6 +121,9 @@ static void init_parts(struct simpler_hbg_device *device)
         part->call_unit = simpler_hbg_plan_grain_of(&device->plan, call->node);
         init_part(device, part, &units, &nodes);
     }
+    /* A run that hung may have left one. */
+    atomic_store_explicit(&device->tracked, NULL, memory_order_relaxed);
+    atomic_store_explicit(&device->tracks_taken, 0, memory_order_relaxed);
     memset((void *)device->units, 0, units * sizeof(*device->units));
     if (device->failed_dirty)
         memset(device->failed, 0, 2 * (size_t)device->env.ring_task_window[0]);

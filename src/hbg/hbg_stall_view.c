@@ -195,6 +195,19 @@ static void mark_thread(struct simpler_hbg_stall_view *v, const struct simpler_h
         mark_grain(v, thread->part, node_of(thread), thread->index);
 }
 
+/* What waits for nothing is its track's next. */
+static void mark_tracks(struct simpler_hbg_stall_view *v, const struct simpler_hbg_part *part)
+{
+    const struct simpler_hbg_plan *plan = part->plan;
+
+    if (!atomic_load_explicit(&part->tracked, memory_order_relaxed))
+        return;
+    for (uint32_t t = 0; t < plan->track_count; t++) {
+        for (uint32_t i = plan->track_from[t]; i < plan->track_from[t + 1]; i++)
+            mark_grain(v, part, plan->first[plan->track[i]], t);
+    }
+}
+
 static void mark_running(struct simpler_hbg_stall_view *v, const struct simpler_hbg_thread *thread)
 {
     if (thread->verdict.end != SIMPLER_DEVICE_LANE_STOPPED)
@@ -256,6 +269,8 @@ bool simpler_hbg_stall_view_init(struct simpler_hbg_stall_view *v,
     for (uint32_t p = 0; p < device->part_count; p++)
         note_producers(v, &device->parts[p]);
     each_thread(v, mark_thread, false);
+    for (uint32_t p = 0; p < device->part_count; p++)
+        mark_tracks(v, &device->parts[p]);
     each_thread(v, mark_running, true);
     return true;
 }

@@ -18,7 +18,8 @@
 #include "hbg/recut.h"
 #include "hbg/unit_sched.h"
 
-#define PROBE_PERIOD_NS 100000000u
+/* Who waits longer on its track does grains of another one. */
+#define TRACK_WAIT_NS 2000u
 
 /* False: there is no run, or it is over, or about to be cut anew. */
 static bool try_enter(struct simpler_hbg_device *device)
@@ -51,26 +52,6 @@ static void leave(struct simpler_hbg_device *device)
     simpler_event_notify_rare(&device->finish, 1);
 }
 
-/* What a hand-over costs now, measured with an idle thread. */
-static void probe(struct simpler_hbg_device *device)
-{
-    uint64_t now = simpler_clock_ns();
-
-    if (device->thread_count == 1 || now - device->probed_ns < PROBE_PERIOD_NS)
-        return;
-    device->probed_ns = now;
-    if (!device->spin_allowed) {
-        atomic_store_explicit(&device->handover_ns, 10 * SIMPLER_OVERSUBSCRIBED_NS,
-                              memory_order_relaxed);
-        return;
-    }
-    uint32_t ns = simpler_round_trip_probe(&device->round_trip);
-    /* More is not a round trip, but a thread that had no CPU. */
-    ns = ns < 2 * SIMPLER_OVERSUBSCRIBED_NS ? ns : 2 * SIMPLER_OVERSUBSCRIBED_NS;
-    if (ns != 0)
-        atomic_store_explicit(&device->handover_ns, ns, memory_order_relaxed);
-}
-
 /* The run is over, to be cut anew, or taken away. */
 static bool is_out(const struct simpler_hbg_device *device)
 {
@@ -81,19 +62,21 @@ static bool is_out(const struct simpler_hbg_device *device)
 static uint32_t spin(struct simpler_hbg_thread *thread)
 {
     struct simpler_hbg_device *device = thread->device;
-    uint64_t end = simpler_clock_ticks() + device->spin_ticks;
+    uint64_t now = simpler_clock_ticks(), end = now + device->spin_ticks;
+    uint64_t patience = now + simpler_clock_ns_to_ticks(TRACK_WAIT_NS);
 
     do {
         if (simpler_deferral_is_open(&device->deferred))
             simpler_hbg_deferred_poll(thread);
-        uint32_t unit = simpler_hbg_find(thread);
+        uint32_t unit = now < patience ? simpler_hbg_find(thread) : simpler_hbg_find_all(thread);
         if (unit != SIMPLER_HBG_NO_UNIT || is_out(device))
             return unit;
         if (simpler_hbg_spread_help(thread))
             end = simpler_clock_ticks() + device->spin_ticks;
         simpler_round_trip_answer(&device->round_trip);
         simpler_clock_relax();
-    } while (simpler_clock_ticks() < end);
+        now = simpler_clock_ticks();
+    } while (now < end);
     return SIMPLER_HBG_NO_UNIT;
 }
 
@@ -113,7 +96,6 @@ static bool work(struct simpler_hbg_thread *thread, uint32_t *seen)
             simpler_hbg_boot(thread);
         else
             simpler_hbg_boot_rest(thread);
-        probe(device);
     }
     while (!simpler_hbg_is_closing(device)) {
         if (simpler_deferral_is_open(&device->deferred))
@@ -123,7 +105,7 @@ static bool work(struct simpler_hbg_thread *thread, uint32_t *seen)
             unit = spin(thread);
         if (unit == SIMPLER_HBG_NO_UNIT && !is_out(device)) {
             *seen = simpler_event_prepare(&device->work);
-            unit = simpler_hbg_find(thread);
+            unit = simpler_hbg_find_all(thread);
             if (unit == SIMPLER_HBG_NO_UNIT && !is_out(device) &&
                 (uint32_t)atomic_load_explicit(&device->spread.word, memory_order_relaxed) == 0)
                 return true;
@@ -134,6 +116,8 @@ static bool work(struct simpler_hbg_thread *thread, uint32_t *seen)
         else if (simpler_hbg_is_shut(device))
             break;
     }
+    if (!thread->left)
+        simpler_hbg_settle(thread);
     return false;
 }
 

@@ -41,6 +41,7 @@ static uint32_t number_units(struct simpler_hbg_device *device, struct simpler_h
     uint32_t remaining = 0;
 
     part->first_unit = first;
+    atomic_store_explicit(&part->tracked, false, memory_order_relaxed);
     if (part->call_unit != SIMPLER_HBG_NO_UNIT)
         part->call_unit = part->call_node;
     for (uint32_t n = 0; n < part->image->node_count; n++) {
@@ -62,6 +63,8 @@ void simpler_hbg_recut(struct simpler_hbg_device *device)
     for (uint32_t p = 0; p < device->part_count; p++)
         note_done(device, &device->parts[p]);
     note_held(device);
+    atomic_store_explicit(&device->tracked, NULL, memory_order_relaxed);
+    atomic_store_explicit(&device->tracks_taken, 0, memory_order_relaxed);
     split_plans(device);
     for (uint32_t p = 0; p < device->part_count; p++)
         units = number_units(device, &device->parts[p], units);
@@ -71,6 +74,7 @@ void simpler_hbg_recut(struct simpler_hbg_device *device)
         SIMPLER_ASSERT(simpler_ready_queue_count(&device->threads[i].queue) == 0);
         SIMPLER_ASSERT(device->threads[i].stack == 0);
         SIMPLER_ASSERT(device->threads[i].handed == SIMPLER_HBG_NO_UNIT);
+        SIMPLER_ASSERT(device->threads[i].done == 0);
     }
     atomic_store_explicit(&device->booted, SIMPLER_HBG_BOOT_REST, memory_order_relaxed);
     /* W4, release: the run, once more. */

@@ -8,12 +8,17 @@
 
 #include <limits.h>
 
+#include "base/clock.h"
+#include "base/spin_wait.h"
 #include "base/testpoint.h"
 #include "hbg/host_limits.h"
 #include "hbg/run_tasks.h"
+#include "hbg/track_sched.h"
 
 /* Units that go from a thread's stack to its queue at once. */
-#define REFILL 64u
+#define REFILL          64u
+#define PROBE_PERIOD_NS 100000000u
+#define PROBE_TRIES     5
 
 /* ---- ready units ---- */
 
@@ -87,17 +92,23 @@ static uint32_t steal(struct simpler_hbg_thread *thread)
     return SIMPLER_HBG_NO_UNIT;
 }
 
-uint32_t simpler_hbg_find(struct simpler_hbg_thread *thread)
+static uint32_t take_handed(struct simpler_hbg_thread *thread)
 {
     uint32_t unit = thread->handed;
 
-    if (unit != SIMPLER_HBG_NO_UNIT) {
-        thread->handed = SIMPLER_HBG_NO_UNIT;
-        return unit;
-    }
-    unit = take(&thread->queue);
+    thread->handed = SIMPLER_HBG_NO_UNIT;
+    return unit;
+}
+
+static uint32_t look(struct simpler_hbg_thread *thread, struct simpler_hbg_part *tracked)
+{
+    if (thread->handed != SIMPLER_HBG_NO_UNIT)
+        return take_handed(thread);
+    uint32_t unit = take(&thread->queue);
     if (unit == SIMPLER_HBG_NO_UNIT)
         unit = refill(thread);
+    if (unit == SIMPLER_HBG_NO_UNIT && tracked != NULL)
+        unit = simpler_hbg_track_next(thread, tracked);
     return unit != SIMPLER_HBG_NO_UNIT ? unit : steal(thread);
 }
 
@@ -163,26 +174,105 @@ static void finish_part(struct simpler_hbg_thread *thread, struct simpler_hbg_pa
         atomic_fetch_or_explicit(&device->gate, SIMPLER_HBG_GATE_OVER, memory_order_release);
         return;
     }
+    if (atomic_load_explicit(&part->tracked, memory_order_relaxed))
+        simpler_hbg_tracks_end(device);
     if (part->poisoned || atomic_load_explicit(&part->any_failed, memory_order_relaxed))
         device->parts[0].failed[part->call_node] |= SIMPLER_HBG_FAILED;
     simpler_hbg_complete(thread, &device->parts[0], part->call_unit);
+}
+
+/* Counts what this thread has completed off its part. */
+static void settle(struct simpler_hbg_thread *thread)
+{
+    struct simpler_hbg_part *part = thread->done_part;
+    uint32_t done = thread->done;
+
+    thread->done_part = NULL;
+    thread->done = 0;
+    SIMPLER_TESTPOINT(COMPLETE_BEFORE_DONE);
+    /* W3, acq_rel: the last one has seen what all did. */
+    if (atomic_fetch_sub_explicit(&part->remaining, done, memory_order_acq_rel) == done)
+        finish_part(thread, part);
 }
 
 void simpler_hbg_complete(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
                           uint32_t unit)
 {
     SIMPLER_TESTPOINT(COMPLETE_BEFORE_CLOSE);
-    /* W2, acq_rel: takes the waiters (W1), publishes what the tasks did. */
-    uint32_t list = atomic_exchange_explicit(&thread->device->units[unit].wake,
-                                             SIMPLER_HBG_WAKE_CLOSED, memory_order_acq_rel);
-    wake(thread, part, list);
-    SIMPLER_TESTPOINT(COMPLETE_BEFORE_DONE);
-    /* W3, acq_rel: the last one has seen what all did. */
-    if (atomic_fetch_sub_explicit(&part->remaining, 1, memory_order_acq_rel) == 1)
-        finish_part(thread, part);
+    if (atomic_load_explicit(&part->tracked, memory_order_relaxed)) {
+        simpler_hbg_track_close(thread, unit);
+    } else {
+        /* W2, acq_rel: takes the waiters (W1), publishes what the tasks did. */
+        uint32_t list = atomic_exchange_explicit(&thread->device->units[unit].wake,
+                                                 SIMPLER_HBG_WAKE_CLOSED, memory_order_acq_rel);
+        wake(thread, part, list);
+    }
+    /* A part that ends completes its call, which is of another one. */
+    while (thread->done_part != part && thread->done_part != NULL)
+        settle(thread);
+    thread->done_part = part;
+    thread->done++;
 }
 
-/* ---- running ---- */
+uint32_t simpler_hbg_find(struct simpler_hbg_thread *thread)
+{
+    /* acquire: the part and where its tracks begin. */
+    struct simpler_hbg_part *tracked =
+        atomic_load_explicit(&thread->device->tracked, memory_order_acquire);
+    uint32_t unit = look(thread, tracked);
+
+    /* The count is a line that all share: not as long as there is more to do. */
+    if (unit != SIMPLER_HBG_NO_UNIT || thread->done_part == NULL ||
+        (tracked != NULL && !simpler_hbg_track_is_over(thread, tracked)))
+        return unit;
+    settle(thread);
+    return take_handed(thread);
+}
+
+uint32_t simpler_hbg_find_all(struct simpler_hbg_thread *thread)
+{
+    uint32_t unit = simpler_hbg_find(thread);
+
+    if (unit != SIMPLER_HBG_NO_UNIT)
+        return unit;
+    simpler_hbg_settle(thread);
+    unit = take_handed(thread);
+    return unit != SIMPLER_HBG_NO_UNIT ? unit : simpler_hbg_track_steal(thread);
+}
+
+void simpler_hbg_settle(struct simpler_hbg_thread *thread)
+{
+    while (thread->done_part != NULL)
+        settle(thread);
+}
+
+/* ---- starting ---- */
+
+/*
+ * What a hand-over costs now, as threads answer it that have come and find nothing yet: before
+ * there is anything for them, and long enough for one to be woken.
+ */
+static void probe(struct simpler_hbg_device *device)
+{
+    uint64_t now = simpler_clock_ns();
+
+    if (device->thread_count == 1 || now - device->probed_ns < PROBE_PERIOD_NS)
+        return;
+    device->probed_ns = now;
+    if (!device->spin_allowed) {
+        atomic_store_explicit(&device->handover_ns, 10 * SIMPLER_OVERSUBSCRIBED_NS,
+                              memory_order_relaxed);
+        return;
+    }
+    simpler_event_notify(&device->work, INT_MAX);
+    uint32_t ns = 0;
+    for (int i = 0; i < PROBE_TRIES && ns == 0; i++)
+        ns = simpler_round_trip_probe(&device->round_trip);
+    /* More is not a round trip, but a thread that had no CPU. */
+    ns = ns < 2 * SIMPLER_OVERSUBSCRIBED_NS ? ns : 2 * SIMPLER_OVERSUBSCRIBED_NS;
+    if (ns != 0)
+        atomic_store_explicit(&device->handover_ns, ns, memory_order_relaxed);
+}
 
 /* One more unit that is ready: this thread's, or for everybody. */
 static void offer(struct simpler_hbg_thread *thread, uint32_t unit, uint32_t *published)
@@ -203,6 +293,8 @@ static void boot_part(struct simpler_hbg_thread *thread, struct simpler_hbg_part
     /* Once the last unit is out of our hands the part may be done. */
     uint32_t first = part->first_unit, end = first + part->plan->grain_count;
 
+    if (end - first > 1 && simpler_hbg_tracks_start(device, part))
+        return;
     for (uint32_t unit = first; unit < end; unit++) {
         if (is_ready(device, part, unit))
             offer(thread, unit, &published);
@@ -213,6 +305,7 @@ static void boot_part(struct simpler_hbg_thread *thread, struct simpler_hbg_part
 
 void simpler_hbg_boot(struct simpler_hbg_thread *thread)
 {
+    probe(thread->device);
     boot_part(thread, &thread->device->parts[0]);
 }
 
@@ -265,6 +358,8 @@ static bool start_part(struct simpler_hbg_thread *thread, struct simpler_hbg_par
         thread->device->parts[0].failed[part->call_node] |= SIMPLER_HBG_FAILED;
     return true;
 }
+
+/* ---- running ---- */
 
 void simpler_hbg_run_unit(struct simpler_hbg_thread *thread, uint32_t unit)
 {

@@ -11,6 +11,10 @@ void simpler_hbg_boot(struct simpler_hbg_thread *thread);
 void simpler_hbg_boot_rest(struct simpler_hbg_thread *thread);
 /* A ready unit: handed over, of this thread's queue or stack, of another's; or NO_UNIT. */
 uint32_t simpler_hbg_find(struct simpler_hbg_thread *thread);
+/* The same for who waits for long or goes to sleep: of another's track as well. */
+uint32_t simpler_hbg_find_all(struct simpler_hbg_thread *thread);
+/* Leaving: what this thread has completed counts, and may be the last of the run. */
+void simpler_hbg_settle(struct simpler_hbg_thread *thread);
 /* Every task of the unit is done. */
 void simpler_hbg_complete(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part,
                           uint32_t unit);

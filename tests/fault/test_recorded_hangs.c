@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/testpoint.h"
 #include "cm.h"
 #include "faults.h"
 #include "kit.h"
@@ -195,10 +196,33 @@ static int close_kit(void **state)
     return 0;
 }
 
+#if defined(SIMPLER_DEBUG)
+static bool force(void *user, enum simpler_testpoint point)
+{
+    (void)user;
+    return point == SIMPLER_TESTPOINT_PLAN_TRACKS;
+}
+
+/* The same report when each thread has its tasks beforehand. */
+static void a_hang_on_a_track_is_named(void **state)
+{
+    simpler_testpoint_reset_hits();
+    simpler_testpoint_set(force, NULL);
+    kit_close(&kit);
+    kit_open(&kit);
+    a_hang_in_a_recorded_graph_is_named(state);
+    assert_true(simpler_testpoint_hits(SIMPLER_TESTPOINT_TRACK_BEFORE_TAKE) != 0);
+    simpler_testpoint_set(NULL, NULL);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hang_in_a_recorded_graph_is_named),
+#if defined(SIMPLER_DEBUG)
+        cmocka_unit_test(a_hang_on_a_track_is_named),
+#endif
         cmocka_unit_test(a_hang_in_one_block_is_named),
         cmocka_unit_test(a_deadline_ends_kernels_that_hang),
     };

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/testpoint.h"
 #include "cm.h"
 #include "kit.h"
 
@@ -472,6 +473,14 @@ static void a_counter_that_nobody_raises_is_named(void **state)
     (void)unsetenv("SIMPLER_SCHEDULER_TIMEOUT_MS");
 }
 
+#if defined(SIMPLER_DEBUG)
+static bool force_tracks(void *user, enum simpler_testpoint point)
+{
+    (void)user;
+    return point == SIMPLER_TESTPOINT_PLAN_TRACKS;
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -487,5 +496,11 @@ int main(void)
         cmocka_unit_test(a_counter_that_nobody_raises_is_named),
     };
     simpler_log_set_level(SIMPLER_LOG_NONE);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("grains", tests, NULL, NULL);
+#if defined(SIMPLER_DEBUG)
+    /* Once more where each thread of a recorded graph has its tasks beforehand. */
+    simpler_testpoint_set(force_tracks, NULL);
+    failed += cmocka_run_group_tests_name("tracks", tests, NULL, NULL);
+#endif
+    return failed;
 }

@@ -57,6 +57,9 @@ HANG_TESTS = [
 # Against what a thread keeps for itself of a wide fan.
 FAN_TESTS = [("test_fan", 60)]
 
+# Against plans that say which thread does what.
+TRACK_TESTS = [("test_grain_tracks", 60), ("test_tracks", 60)]
+
 # Against blocks that stay behind a file.
 VOLUME_TESTS = [("test_args_dump_volume", 60)]
 
@@ -92,11 +95,26 @@ MUTANTS = [
      COPY_TESTS),
     ("bias-kept", "the producer follows a device address as it is", "dev", [
         ("src/wire/device_address.h", "(address & ~SIMPLER_DEVICE_BIAS)", "(address)")], COPY_TESTS),
+    ("track-of-another-part", "a thread takes a grain by the plan of a part that is over", "dev", [
+        ("src/hbg/track_sched.c", "at >> 32 != part->serial || ", "")], TRACK_TESTS),
+    ("track-head-of-another-part", "what was seen of one part's grain counts for another's", "dev", [
+        ("src/hbg/track_sched.c", "    if (thread->head != at) {",
+         "    if ((uint32_t)thread->head != (uint32_t)at) {")], TRACK_TESTS),
+    ("track-not-ready", "every second producer of a grain is looked at", "dev", [
+        ("src/hbg/track_sched.c",
+         "memory_order_acquire) != SIMPLER_HBG_WAKE_CLOSED)\n            return false;",
+         "memory_order_acquire) != SIMPLER_HBG_WAKE_CLOSED &&\n"
+         "            thread->head_edge % 2 != 0)\n            return false;")], TRACK_TESTS),
+    ("track-before-its-producers", "a grain of several producers has a place before the last", "dev", [
+        ("src/hbg/grain_tracks.c",
+         "        s->missing[g] = plan->edge_from[g + 1] - plan->edge_from[g];\n",
+         "        s->missing[g] = plan->edge_from[g + 1] - plan->edge_from[g];\n"
+         "        s->missing[g] -= s->missing[g] > 1;\n")], TRACK_TESTS),
     ("edge-lost", "one edge in 1,000 is lost", "dev", [
         ("src/tmr/linking.c",
-         "    orch->pending[orch->pending_count++] = number;\n",
-         "    static uint32_t seen;\n    if (++seen % 1000 == 0)\n        return;\n"
-         "    orch->pending[orch->pending_count++] = number;\n")]),
+         "    orch->pending[orch->pending_count] = number;\n",
+         "    static uint32_t seen;\n    if (seen % 1000 == 0)\n        return;\n"
+         "    orch->pending[orch->pending_count] = number;\n")]),
     ("stride-ignored", "views are taken as contiguous", "dev", [
         ("src/task/view_box.c",
          "    box->run = UINT64_C(1) << simpler_dtype_shift(tensor->dtype);\n",
@@ -419,6 +437,7 @@ def main():
 <<<<<<< HEAD
             killer = (kill(preset, log, TESTS) or kill(preset, log, COPY_TESTS) or
                       kill(preset, log, PASSING_TESTS) or kill(preset, log, HANG_TESTS) or
+                      kill(preset, log, FAN_TESTS) or kill(preset, log, TRACK_TESTS) or
                       kill(preset, log, VOLUME_TESTS))
 =======
             killer = next(filter(None, (kill(preset, log, tests) for tests in SETS)), None)
