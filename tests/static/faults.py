@@ -107,6 +107,19 @@ def promises_and_records():
         expect(line, Tree(PROMISES + line), 1, "tests/faults.txt:6: not 'ID | tmr")
 
 
+def skipped_tests():
+    skip = ('<testsuite>\n<testcase name="unit/test_a" classname="unit/test_a" time="0.1" status="%s">\n<system-out>'
+            'SKIP: no tmpfs can be mounted here\n</system-out>\n</testcase>\n</testsuite>\n')
+    for what, statuses, code, text in (
+            ("skipped", ("notrun", "notrun"), 0, "not injected here: full-disk: unit/test_a was skipped: no tmpfs can be mounted"),
+            ("skipped in one suite", ("notrun", "run"), 1, "full-disk was never injected anywhere"),
+            ("not skipped", (), 1, "full-disk was never injected anywhere")):
+        tree = Tree(records=GOOD[:2])
+        for i, status in enumerate(statuses):
+            tree.write("build/results/%d.xml" % i, skip % status)
+        expect(what, tree, code, text)
+
+
 def document():
     expect("an alternative that is never seen", Tree(records=GOOD[:3]), 1, "full-disk was never seen with run=OK")
     expect("another by chance", Tree(records=GOOD + [("a", "full-disk", TMR, 1, "run=OK kept=all")]), 0, "")
@@ -171,6 +184,7 @@ r = subprocess.run([os.path.join(ROOT, "scripts", "faults.py"), "--static"], cap
 if r.returncode:
     bad.append(r.stdout + r.stderr)
 promises_and_records()
+skipped_tests()
 document()
 helpers()
 print("\n".join(bad) or "ok")
