@@ -18,7 +18,9 @@
 /* Units that go from a thread's stack to its queue at once. */
 #define REFILL          64u
 #define PROBE_PERIOD_NS 100000000u
-#define PROBE_TRIES     5
+#define PROBE_TRIES     2
+/* Of fewer tasks a run is over before a thread has come to answer. */
+#define PROBE_TASKS 1000u
 
 /* ---- ready units ---- */
 
@@ -258,12 +260,14 @@ static void probe(struct simpler_hbg_device *device)
 
     if (device->thread_count == 1 || now - device->probed_ns < PROBE_PERIOD_NS)
         return;
-    device->probed_ns = now;
     if (!device->spin_allowed) {
         atomic_store_explicit(&device->handover_ns, 10 * SIMPLER_OVERSUBSCRIBED_NS,
                               memory_order_relaxed);
         return;
     }
+    if (device->orch->next_id < PROBE_TASKS)
+        return;
+    device->probed_ns = now;
     simpler_event_notify(&device->work, INT_MAX);
     uint32_t ns = 0;
     for (int i = 0; i < PROBE_TRIES && ns == 0; i++)
