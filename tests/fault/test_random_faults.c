@@ -296,6 +296,7 @@ static void check_files(struct fault_round *round, int rc)
                                .across = round->across && round->config.runtime == NULL,
                                .disturbed = round->fault->disturbs,
                                .stray = round->fault->stray,
+                               .unknown = round->fault->unknown,
                                .epoch = &life.epoch};
     must(run_files_check(&files), files.message);
     files_read += files.files_read;
@@ -362,9 +363,10 @@ static void end_life(void)
     char path[160];
 
     close_worker();
+    /* What is there is left to the next worker as an earlier run's. */
     (void)snprintf(path, sizeof(path), "%s/same", base);
-    random_fault_remove_tree(path);
-    must(usage_entries(base) == 2 + has_small_disk, "files are left behind");
+    must(usage_entries(base) == 2 + has_small_disk + (access(path, F_OK) == 0),
+         "files are left behind");
     if (sample_count < MAX_SAMPLES)
         samples[sample_count++] = usage_now();
 }

@@ -66,7 +66,8 @@ VOLUME_TESTS = [("test_args_dump_volume", 60)]
 # Against what a run leaves behind after a fault.
 FAULT_TESTS = [("test_random_faults", 120)]
 
-SETS = [TESTS, COPY_TESTS, PASSING_TESTS, VOLUME_TESTS, FAULT_TESTS]
+SETS = [TESTS, COPY_TESTS, PASSING_TESTS, HANG_TESTS, FAN_TESTS, TRACK_TESTS, VOLUME_TESTS,
+        FAULT_TESTS]
 
 # name, what is wrong, preset, [(file, old, new)], and tests where they are not TESTS
 MUTANTS = [
@@ -355,11 +356,7 @@ def build(preset, log):
     if not (WORK / "build" / preset / "CMakeCache.txt").exists():
         if run(["cmake", "--preset", preset, "-DSIMPLER_WERROR=OFF"], log) != 0:
             return False
-<<<<<<< HEAD
-    targets = [name for name, _ in TESTS + COPY_TESTS + PASSING_TESTS + HANG_TESTS + VOLUME_TESTS]
-=======
     targets = [name for name, _ in sum(SETS, [])]
->>>>>>> f1070c2 (tests: random programs with random faults, and nothing is left behind)
     jobs = str(os.cpu_count() or 1)
     return run(["cmake", "--build", f"build/{preset}", "-j", jobs, "--target", *targets], log) == 0
 
@@ -434,14 +431,7 @@ def main():
             if not build(preset, log):
                 print(f"the tree does not build, see {log.name}")
                 return 1
-<<<<<<< HEAD
-            killer = (kill(preset, log, TESTS) or kill(preset, log, COPY_TESTS) or
-                      kill(preset, log, PASSING_TESTS) or kill(preset, log, HANG_TESTS) or
-                      kill(preset, log, FAN_TESTS) or kill(preset, log, TRACK_TESTS) or
-                      kill(preset, log, VOLUME_TESTS))
-=======
             killer = next(filter(None, (kill(preset, log, tests) for tests in SETS)), None)
->>>>>>> f1070c2 (tests: random programs with random faults, and nothing is left behind)
             if killer:
                 print(f"{killer} fails without any mutant (preset {preset}), see {log.name}")
                 return 1

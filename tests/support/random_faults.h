@@ -54,6 +54,7 @@ struct random_fault {
     bool sure;     /* once it has fired the status is not 0 */
     bool disturbs; /* something may be missing from its files */
     bool stray;    /* it leaves something of its own there */
+    bool unknown;  /* how much is missing may be unknown */
 };
 
 extern const struct random_fault random_faults[];

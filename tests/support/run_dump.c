@@ -443,6 +443,27 @@ static bool is_complete(struct dump *d)
     return true;
 }
 
+/* Entries and losses together are all that was to be recorded. */
+static bool accounts_for_all(struct dump *d)
+{
+    const struct graph_program *p = d->files->program;
+    int64_t all = 0, there = d->counts.before + d->counts.after;
+
+    if (d->files->result->status != 0 || d->dropped < 0)
+        return true;
+    for (uint32_t t = 0; t < p->task_count; t++) {
+        if (!has_ended(d, t) || !is_recorded(d, t))
+            continue;
+        all += d->files->config->enable_dump_args != 1 ? 2 : 0;
+        for (uint32_t i = p->task[t].first_access;
+             i < (uint32_t)p->task[t].first_access + p->task[t].access_count; i++)
+            all += is_captured(&p->access[i], false) + is_captured(&p->access[i], true);
+    }
+    return there + d->dropped == all ||
+           run_files_fault(d->files, "%lld entries and %lld dropped, but %lld were to be recorded",
+                           (long long)there, (long long)d->dropped, (long long)all);
+}
+
 static bool agrees(struct dump *d)
 {
     const struct simpler_args_dump_result *r = &d->files->result->args_dump;
@@ -504,7 +525,7 @@ static bool read_manifest(struct dump *d)
     if (!run_files_has_keys(d->manifest, top_keys, 13))
         return run_files_fault(d->files, "manifest: its keys");
     d->dropped = whole_number(d->manifest, "dropped_records");
-    if (d->dropped < 0 && !d->files->disturbed)
+    if (d->dropped < 0 && !d->files->unknown)
         return run_files_fault(d->files, "manifest: dropped_records");
     d->extents = calloc(count + 1, sizeof(*d->extents));
     bool right = d->extents != NULL && load_bin(d);
@@ -516,7 +537,8 @@ static bool read_manifest(struct dump *d)
     d->files->lines_read += (uint32_t)count;
     d->files->partial += d->dropped != 0 || d->counts.truncated != 0;
     bool whole = d->dropped == 0 && (d->files->across || d->files->result->args_dump.counts_known);
-    return right && adds_up(d) && lies_apart(d) && (!whole || is_complete(d)) && agrees(d);
+    return right && adds_up(d) && lies_apart(d) && (!whole || is_complete(d)) &&
+           accounts_for_all(d) && agrees(d);
 }
 
 /* Without a manifest nothing may be there, and if that is right, nothing was to be told. */

@@ -21,6 +21,7 @@ struct run_files {
     bool across;       /* the worker collects across runs, and has written */
     bool disturbed;    /* something may be missing, if it says so */
     bool stray;        /* the test itself has left something there */
+    bool unknown;      /* how much is missing may be unknown */
     uint64_t *epoch;   /* run_epoch of the last file of this worker; 0: none yet */
     char message[512]; /* the first fault */
     /* What was read: files, samples and entries in them, files that say that something is missing.

@@ -209,6 +209,8 @@ static bool adds_up(struct reading *r)
     struct run_files *files = r->files;
     bool known = m->dropped >= 0;
 
+    if (!known && !files->unknown)
+        return run_files_fault(files, "how much is missing is not known");
     if (known &&
         m->total != m->dropped + r->lines + (m->has_verdict ? m->received - m->retained : 0))
         return run_files_fault(files, "total %lld, dropped %lld, %lld lines", (long long)m->total,
@@ -240,12 +242,17 @@ static bool is_complete(struct reading *r)
 {
     struct run_files *files = r->files;
     bool samples = !run_files_host_built(files);
+    int64_t all = 2 * (int64_t)scopes_of(files->program);
 
+    /* What was lost has been counted. */
+    if (samples && files->result->status == 0 && r->meta.total >= 0 && r->meta.total != all)
+        return run_files_fault(files, "total %lld, but %lld boundaries were passed",
+                               (long long)r->meta.total, (long long)all);
     if (!claims_all(&r->meta) || run_files_has_code(files))
         return true;
-    if (samples && files->result->status == 0 && r->lines != 2 * (int64_t)scopes_of(files->program))
-        return run_files_fault(files, "%lld samples of %u scopes, none dropped",
-                               (long long)r->lines, scopes_of(files->program));
+    if (samples && files->result->status == 0 && r->lines != all)
+        return run_files_fault(files, "%lld samples of %lld boundaries, none dropped",
+                               (long long)r->lines, (long long)all);
     if (!samples && r->lines != 0)
         return run_files_fault(files, "host_build_graph has no samples");
     if (r->depth != 0 || r->lines % 2 != 0)
