@@ -259,9 +259,11 @@ static int run_on_device(struct simpler_hbg_device *device, uint64_t end,
         return 0;
     uint32_t before = atomic_load_explicit(&device->finish_seq, memory_order_relaxed);
     atomic_store_explicit(&device->booted, SIMPLER_HBG_BOOT_NEW, memory_order_relaxed);
+    /* Before the run is theirs: they may cut its plans anew. */
+    uint32_t wanted = wanted_threads(device);
     /* W4, release: the run. */
     atomic_store_explicit(&device->gate, 0, memory_order_release);
-    simpler_event_notify(&device->work, wanted_threads(device));
+    simpler_event_notify(&device->work, wanted);
     (void)wait_finish(device, before, end, stall);
     if (atomic_load_explicit(&device->attention, memory_order_relaxed) != 0)
         device->failed_dirty = true;
