@@ -135,7 +135,7 @@ static void tiles_of_one_buffer_cost_what_buffers_cost(void **state)
     (void)state;
     double by_tile[21], by_buffer[21];
     make_tiles();
-    int rounds = kit_is_optimised() ? 21 : 3;
+    int rounds = kit_is_optimised() ? 21 : 5;
     for (int i = 0; i < rounds; i++) {
         by_tile[i] = sweep_ns(tile);
         by_buffer[i] = sweep_ns(buffer);
@@ -144,8 +144,8 @@ static void tiles_of_one_buffer_cost_what_buffers_cost(void **state)
     double buffers = kit_median(by_buffer, (size_t)rounds);
     print_message("%.1f ns a task with tiles, %.1f with buffers\n", tiles / (2 * TILES),
                   buffers / (2 * TILES));
-    /* Whatever the build: not the walk through all tiles at each access. */
-    assert_true(tiles < 3 * buffers);
+    /* Whatever the build and the load: not the walk through all 16,384 tiles at each access. */
+    assert_true(tiles < 20 * buffers);
     if (!kit_is_optimised())
         SKIP_TEST("the ratio of 1.2 is for optimised builds");
     assert_true(tiles <= 1.2 * buffers);
