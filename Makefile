@@ -7,6 +7,8 @@ TARGET ?= ready
 # Where `make install` puts the program, the library and the headers; DESTDIR goes before it.
 PREFIX ?= /usr/local
 DESTDIR ?=
+# Absolute; abspath would split it at blanks.
+prefix_path = $(if $(filter /%,$(firstword $(PREFIX))),$(PREFIX),$(CURDIR)/$(PREFIX))
 
 .PHONY: all install release dev demo test check soak mutants bench format lint clean
 all: release
@@ -18,7 +20,7 @@ release:
 	@env -u MAKEFLAGS -u MAKELEVEL cmake --build build -j $(JOBS) --target $(TARGET)
 
 install: release
-	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(abspath $(PREFIX))"
+	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(prefix_path)"
 
 dev:
 	@scripts/need.sh build test

@@ -117,15 +117,16 @@ bool simpler_run_diagnostics_incomplete(const struct simpler_run_result *result)
 static void print_loss(FILE *out, uint64_t count, const char *what, const char *cause)
 {
     if (count != 0)
-        (void)fprintf(out, "    %" PRIu64 " %s lost: %s\n", count, what, cause);
+        (void)fprintf(out, "    %" PRIu64 " %s%s lost: %s\n", count, what,
+                      simpler_text_plural(count), cause);
 }
 
 static void print_losses(FILE *out, const struct simpler_scope_stats_result *s)
 {
-    print_loss(out, s->dropped_no_free, "samples", "no free buffer");
-    print_loss(out, s->dropped_ready_full, "samples", "ready queue full");
-    print_loss(out, s->dropped_too_deep, "samples", "scopes deeper than 63");
-    print_loss(out, s->write_failed, "samples", "the file could not be written");
+    print_loss(out, s->dropped_no_free, "sample", "no free buffer");
+    print_loss(out, s->dropped_ready_full, "sample", "ready queue full");
+    print_loss(out, s->dropped_too_deep, "sample", "scopes deeper than 63");
+    print_loss(out, s->write_failed, "sample", "the file could not be written");
     if (s->has_file && !s->counts_known)
         (void)fputs("    how many the device dropped is not known\n", out);
     if (s->refused_epoch != 0)
@@ -192,10 +193,10 @@ static void print_args_dump(FILE *out, const struct simpler_args_dump_result *a)
     else
         (void)fputs("  args dump: no task with an argument ran, so there is nothing to dump\n",
                     out);
-    print_loss(out, a->dropped_no_free, "records", "no free buffer");
-    print_loss(out, a->dropped_ready_full, "records", "ready queue full");
-    print_loss(out, a->dropped_arena, "records", "the host did not take the payload");
-    print_loss(out, a->write_failed, "records", "the disk did not take them");
+    print_loss(out, a->dropped_no_free, "record", "no free buffer");
+    print_loss(out, a->dropped_ready_full, "record", "ready queue full");
+    print_loss(out, a->dropped_arena, "record", "the host did not take the payload");
+    print_loss(out, a->write_failed, "record", "the disk did not take them");
     if (a->has_manifest && !a->counts_known)
         (void)fputs("    how many the device dropped is not known\n", out);
     if (a->refused_epoch != 0)

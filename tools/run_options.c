@@ -72,7 +72,8 @@ const char simpler_run_options_help[] =
     "A run without progress for $SIMPLER_SCHEDULER_TIMEOUT_MS (20000) ends as hung.\n"
     "Exit status: 0 all passed, 1 something failed, 2 bad usage, 3 results right but\n"
     "a diagnostic is missing or incomplete.  SIGINT cancels the run, a second one kills.\n"
-    "SIGUSR1 shows what runs.  host_build_graph has neither hang report nor SIGUSR1.\n";
+    "A kernel that runs then gets up to 5 s to return.  SIGUSR1 shows what runs; on\n"
+    "host_build_graph from when the orchestration has returned.\n";
 
 typedef bool (*apply_fn)(struct simpler_run_options *o, const char *value, char *why);
 

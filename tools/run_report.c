@@ -73,16 +73,31 @@ static void print_peaks(FILE *out, const struct simpler_run_stats *stats)
     print_peak(out, "tensormap", stats->tensormap_peak, stats->tensormap_max);
 }
 
-static void print_counts(FILE *out, const struct simpler_run_stats *stats)
+/* Of a run that passed those without a kernel too, of another those that began and ended. */
+static uint64_t tasks_that_ran(const struct simpler_run_result *result)
 {
-    char tasks[32], edges[32], wall[32], rate[32];
-    double seconds = (double)stats->wall_ns / 1e9;
+    const struct simpler_run_stats *stats = &result->stats;
 
-    (void)fprintf(out, "  %s tasks, %s edges, %s", grouped(stats->tasks, tasks),
-                  grouped(stats->edges, edges), duration(stats->wall_ns, wall));
-    if (stats->wall_ns != 0 && stats->tasks != 0)
-        (void)fprintf(out, ", %s tasks/s",
-                      grouped((uint64_t)((double)stats->tasks / seconds), rate));
+    return result->status == 0 ? stats->tasks - stats->tasks_skipped
+                               : stats->tasks_run + stats->tasks_failed;
+}
+
+static void print_counts(FILE *out, const struct simpler_run_result *result)
+{
+    const struct simpler_run_stats *stats = &result->stats;
+    char tasks[32], edges[32], wall[32], number[32];
+    double seconds = (double)stats->wall_ns / 1e9;
+    uint64_t ran = tasks_that_ran(result);
+
+    (void)fputs("  ", out);
+    if (ran != stats->tasks)
+        (void)fprintf(out, "%s of ", grouped(ran, number));
+    (void)fprintf(out, "%s task%s%s, %s edge%s, %s", grouped(stats->tasks, tasks),
+                  simpler_text_plural(stats->tasks), ran != stats->tasks ? " ran" : "",
+                  grouped(stats->edges, edges), simpler_text_plural(stats->edges),
+                  duration(stats->wall_ns, wall));
+    if (stats->wall_ns != 0 && ran != 0)
+        (void)fprintf(out, ", %s tasks/s", grouped((uint64_t)((double)ran / seconds), number));
     if (stats->tasks_failed != 0 || stats->tasks_poisoned != 0)
         (void)fprintf(out, "; %" PRIu64 " failed, %" PRIu64 " not run because of that",
                       stats->tasks_failed, stats->tasks_poisoned);
@@ -169,7 +184,7 @@ static void print_case(FILE *out, const struct simpler_run_summary *s,
         (void)fprintf(out, "  the deadline of %g s has passed\n",
                       (double)r->plan->resolved.deadline_ns / 1e9);
     print_pairs(out, r);
-    print_counts(out, stats);
+    print_counts(out, &r->result);
     (void)fprintf(out, "  golden %s%s%s\n", simpler_run_record_golden(r->golden),
                   r->golden_message[0] != '\0' ? ": " : "", r->golden_message);
     if (!s->options->quiet) {

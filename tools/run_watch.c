@@ -139,7 +139,9 @@ static void *watch_main(void *unused)
         bool running = watch.label != NULL;
         if (simpler_run_watch_interrupted() && !told) {
             clear_line();
-            (void)fputs("simpler run: canceling; one more interrupt kills\n", stderr);
+            (void)fputs("simpler run: canceling; kernels that run get up to 5 s to return; "
+                        "one more interrupt kills\n",
+                        stderr);
             told = true;
         }
         if (running && watch.phase == SIMPLER_PHASE_RUN && simpler_run_watch_interrupted())

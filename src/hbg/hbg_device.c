@@ -162,7 +162,7 @@ static bool look(struct simpler_hbg_device *device, uint32_t before, struct simp
         take_back(device, first, idle_ns);
         return false;
     }
-    simpler_hbg_end_hung(device, idle_ns, stall);
+    simpler_hbg_end_hung(device, idle_ns, seen->stop, stall);
     return true;
 }
 

@@ -195,11 +195,11 @@ void simpler_hbg_hang_freeze(struct simpler_hbg_device *device)
         simpler_kernel_guard_freeze(&device->guarded, simpler_hang_grace_ns(budget_of(device)));
 }
 
-void simpler_hbg_end_hung(struct simpler_hbg_device *device, uint64_t idle_ns,
+void simpler_hbg_end_hung(struct simpler_hbg_device *device, uint64_t idle_ns, int32_t stop,
                           struct simpler_stall *stall)
 {
     device->hung = true;
     capture_partial(device);
-    simpler_hbg_stall_examine(device, idle_ns, stall);
+    simpler_hbg_stall_examine(device, idle_ns, stop, stall);
     SIMPLER_ERROR("the run hangs: %s", stall->headline);
 }

@@ -37,7 +37,7 @@ bool simpler_hbg_look(struct simpler_hbg_device *device, struct simpler_hbg_look
 void simpler_hbg_hang_freeze(struct simpler_hbg_device *device);
 /* The run hung: what the log and @stall say of it. */
 struct simpler_stall;
-void simpler_hbg_end_hung(struct simpler_hbg_device *device, uint64_t idle_ns,
+void simpler_hbg_end_hung(struct simpler_hbg_device *device, uint64_t idle_ns, int32_t stop,
                           struct simpler_stall *stall);
 
 /* The line of a crash: what @thread, the caller, is inside of; a stack for leave. */

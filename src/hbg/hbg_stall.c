@@ -195,19 +195,21 @@ static void examine_threads(struct simpler_hbg_device *device, struct simpler_st
         ADD("the device is busy: nothing of this run is freed before its threads have come back\n");
 }
 
-void simpler_hbg_stall_examine(struct simpler_hbg_device *device, uint64_t idle_ns,
+void simpler_hbg_stall_examine(struct simpler_hbg_device *device, uint64_t idle_ns, int32_t stop,
                                struct simpler_stall *s)
 {
     char conditions[256];
 
     memset(s, 0, sizeof(*s));
     s->idle_ms = idle_ns / 1000000;
+    s->stop = stop;
     s->known = true;
     s->submitted = device->orch->next_id;
     examine_tasks(device, s);
     examine_threads(device, s);
     simpler_hbg_deferred_describe(device, conditions, sizeof(conditions));
     ADD("%s", conditions);
+    simpler_stall_text_remedy(s, device->run->scheduler_timeout_ns);
     simpler_stall_text_headline(s);
 }
 

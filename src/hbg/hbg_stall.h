@@ -17,8 +17,11 @@ struct simpler_hbg_named {
 struct simpler_hbg_named simpler_hbg_stall_name(const struct simpler_hbg_device *device,
                                                 uint64_t word, uint32_t node);
 
-/* After the freeze: looks, writes the log's lines and device->busy_text. */
-void simpler_hbg_stall_examine(struct simpler_hbg_device *device, uint64_t idle_ns,
+/*
+ * After the freeze: looks, writes the log's lines and device->busy_text.  @stop: why the run had
+ * been stopped before @idle_ns began, or 0.
+ */
+void simpler_hbg_stall_examine(struct simpler_hbg_device *device, uint64_t idle_ns, int32_t stop,
                                struct simpler_stall *out);
 /* While the run goes on, by its caller. */
 void simpler_hbg_stall_show(struct simpler_hbg_device *device);

@@ -142,6 +142,19 @@ static void note_producers(struct simpler_hbg_stall_view *v, const struct simple
     }
 }
 
+static void mark_deferred(struct simpler_hbg_stall_view *v, struct simpler_hbg_device *device)
+{
+    uint64_t task[SIMPLER_MAX_ASYNC_CONDITIONS];
+    uint32_t count = simpler_deferral_held(&device->deferred, task);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct simpler_hbg_part *part = &device->parts[task[i] >> 32];
+        uint32_t number = simpler_hbg_stall_number(device, part, (uint32_t)task[i]);
+        if (v->state[number] == SIMPLER_STALL_HELD)
+            v->state[number] = SIMPLER_STALL_DEFERRED;
+    }
+}
+
 /* ---- who has what ---- */
 
 /* Nodes of the part from @node up to the end of their grain. */
@@ -261,13 +274,14 @@ bool simpler_hbg_stall_view_init_open(struct simpler_hbg_stall_view *v,
 }
 
 bool simpler_hbg_stall_view_init(struct simpler_hbg_stall_view *v,
-                                 const struct simpler_hbg_device *device)
+                                 struct simpler_hbg_device *device)
 {
     if (!simpler_hbg_stall_view_init_open(v, device))
         return false;
     each_thread(v, mark_done, true);
     for (uint32_t p = 0; p < device->part_count; p++)
         note_producers(v, &device->parts[p]);
+    mark_deferred(v, device);
     each_thread(v, mark_thread, false);
     for (uint32_t p = 0; p < device->part_count; p++)
         mark_tracks(v, &device->parts[p]);

@@ -20,7 +20,7 @@ struct simpler_hbg_stall_view {
 
 /* False when there is no memory for it. */
 bool simpler_hbg_stall_view_init(struct simpler_hbg_stall_view *v,
-                                 const struct simpler_hbg_device *device);
+                                 struct simpler_hbg_device *device);
 /* The same while the run goes on: what is not in a unit that is done is HELD. */
 bool simpler_hbg_stall_view_init_open(struct simpler_hbg_stall_view *v,
                                       const struct simpler_hbg_device *device);

@@ -135,6 +135,20 @@ uint32_t simpler_deferral_hold_all(struct simpler_deferral_list *list,
     return open;
 }
 
+uint32_t simpler_deferral_held(struct simpler_deferral_list *list,
+                               uint64_t task[SIMPLER_MAX_ASYNC_CONDITIONS])
+{
+    uint32_t held = 0;
+
+    lock(list);
+    for (uint32_t i = 0; i < count(list); i++) {
+        if (list->entry[i].held)
+            task[held++] = list->entry[i].task;
+    }
+    unlock(list);
+    return held;
+}
+
 /* Under the lock. */
 static void remove_entry(struct simpler_deferral_list *list, uint32_t i)
 {

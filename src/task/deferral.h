@@ -68,6 +68,9 @@ void simpler_deferral_hold(struct simpler_deferral_list *list, uint64_t task);
 /* The same of every task of the list; their number, and each once or more often. */
 uint32_t simpler_deferral_hold_all(struct simpler_deferral_list *list,
                                    uint64_t task[SIMPLER_MAX_ASYNC_CONDITIONS]);
+/* The tasks of which that was said and that have open conditions; counted and given likewise. */
+uint32_t simpler_deferral_held(struct simpler_deferral_list *list,
+                               uint64_t task[SIMPLER_MAX_ASYNC_CONDITIONS]);
 /* The task has failed: its conditions do not matter any more. */
 void simpler_deferral_drop(struct simpler_deferral_list *list, uint64_t task);
 

@@ -12,7 +12,7 @@
 #define SHOWN_READY   8u
 #define SHOWN_WAITING 4u
 
-static const char *const state_names[] = {"DONE", "WAIT", "HELD", "READY", "RUNNING"};
+static const char *const state_names[] = {"DONE", "WAIT", "HELD", "DEFERRED", "READY", "RUNNING"};
 
 bool simpler_stall_text_count(struct simpler_stall *s, enum simpler_stall_state state)
 {
@@ -62,22 +62,42 @@ void simpler_stall_text_snapshot(const struct simpler_stall *s, uint32_t thread,
                   s->waiting, orch_done, stuck_task, stuck_lane);
 }
 
+/* The clock of a run that was stopped begins anew. */
+static const char *since(const struct simpler_stall *s)
+{
+    return s->stop == 0                   ? ""
+           : s->stop == SIMPLER_ECANCELED ? " after the run was canceled"
+           : s->stop == SIMPLER_ETIMEDOUT ? " after the deadline"
+                                          : " after the run had failed";
+}
+
 void simpler_stall_text_headline(struct simpler_stall *s)
 {
     if (s->known)
         (void)snprintf(s->headline, sizeof(s->headline),
-                       "nothing was finished for %" PRIu64 " ms; %" PRIu64 " of %" PRIu64
+                       "nothing was finished for %" PRIu64 " ms%s; %" PRIu64 " of %" PRIu64
                        " task%s %s not done: %" PRIu32 " running, %" PRIu32 " ready, %" PRIu32
                        " waiting",
-                       s->idle_ms, s->submitted - s->completed, s->submitted,
+                       s->idle_ms, since(s), s->submitted - s->completed, s->submitted,
                        simpler_text_plural(s->submitted),
                        simpler_text_by_count(s->submitted - s->completed, "is", "are"), s->running,
                        s->ready, s->waiting);
     else
         (void)snprintf(s->headline, sizeof(s->headline),
-                       "nothing was finished for %" PRIu64 " ms; %" PRIu64 " task%s done, "
+                       "nothing was finished for %" PRIu64 " ms%s; %" PRIu64 " task%s done, "
                        "%" PRIu32 " running",
-                       s->idle_ms, s->completed, simpler_text_plural(s->completed), s->running);
+                       s->idle_ms, since(s), s->completed, simpler_text_plural(s->completed),
+                       s->running);
+}
+
+void simpler_stall_text_remedy(struct simpler_stall *s, uint64_t budget_ns)
+{
+    /* Nothing helps what no thread is inside of, and what was stopped has a budget of its own. */
+    if (s->running != 0 && s->stop == 0)
+        SIMPLER_STALL_ADD(s,
+                          "remedy: if the kernel is only slow, set SIMPLER_SCHEDULER_TIMEOUT_MS to "
+                          "more than %" PRIu64 ", which has passed\n",
+                          budget_ns / 1000000);
 }
 
 void simpler_stall_text_where(enum simpler_stall_state state, const char *lane, uint32_t fanin,
@@ -93,6 +113,11 @@ void simpler_stall_text_where(enum simpler_stall_state state, const char *lane, 
     case SIMPLER_STALL_WAITS:
         (void)snprintf(text, bytes, "waits for %" PRIu32 " unfinished task%s", fanin,
                        simpler_text_plural(fanin));
+        break;
+    case SIMPLER_STALL_DEFERRED:
+        (void)snprintf(text, bytes,
+                       "has returned from its kernel and waits for its conditions (see the line "
+                       "about deferred completions)");
         break;
     default:
         (void)snprintf(text, bytes,

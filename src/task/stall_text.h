@@ -15,7 +15,8 @@
 enum simpler_stall_state {
     SIMPLER_STALL_DONE,
     SIMPLER_STALL_WAITS,
-    SIMPLER_STALL_HELD, /* in no queue, and without an unfinished producer */
+    SIMPLER_STALL_HELD,     /* in no queue, and without an unfinished producer */
+    SIMPLER_STALL_DEFERRED, /* its kernels have returned, its conditions do not hold */
     SIMPLER_STALL_READY,
     SIMPLER_STALL_RUNS
 };
@@ -23,7 +24,8 @@ enum simpler_stall_state {
 /* What a hung run looks like once its threads have left it or were revoked. */
 struct simpler_stall {
     uint64_t idle_ms;
-    bool known; /* the tasks may be looked at */
+    int32_t stop; /* why the run had been stopped before idle_ms began, or 0 */
+    bool known;   /* the tasks may be looked at */
     uint64_t submitted, completed;
     uint32_t running, ready, waiting;
     char headline[256];
@@ -44,6 +46,8 @@ void simpler_stall_text_task(const struct simpler_stall *stall, enum simpler_sta
 void simpler_stall_text_snapshot(const struct simpler_stall *stall, uint32_t thread, bool orch_done,
                                  uint64_t stuck_task, int stuck_lane);
 void simpler_stall_text_headline(struct simpler_stall *stall);
+/* The last line, where more time may help; @budget_ns: the time without progress that passed. */
+void simpler_stall_text_remedy(struct simpler_stall *stall, uint64_t budget_ns);
 
 /* "runs on scheduler 1" */
 void simpler_stall_text_where(enum simpler_stall_state state, const char *lane, uint32_t fanin,

@@ -171,6 +171,7 @@ static void look(struct simpler_device *device, uint64_t phase)
 
     /* The orchestrator waits to be asked out. */
     if (atomic_load_explicit(&m->stuck, memory_order_acquire) == (uint32_t)(phase >> 2)) {
+        m->seen_stop = 0; /* the time is the orchestrator's, not since a stop */
         claim_hung(device, phase, SIMPLER_DRAIN_STUCK_NS);
         return;
     }

@@ -207,6 +207,7 @@ void simpler_stall_examine(struct simpler_device *device, uint64_t idle_ns,
 
     memset(s, 0, sizeof(*s));
     s->idle_ms = idle_ns / 1000000;
+    s->stop = device->monitor.seen_stop;
     s->known = device->orch.thread->verdict.end != SIMPLER_DEVICE_LANE_UNPROVED;
     s->completed = simpler_scheduler_completed(device) - device->progress_base;
     if (s->known)
@@ -217,6 +218,8 @@ void simpler_stall_examine(struct simpler_device *device, uint64_t idle_ns,
     char conditions[256];
     simpler_deferred_describe(device, conditions, sizeof(conditions));
     ADD("%s", conditions);
+    simpler_stall_text_remedy(
+        s, atomic_load_explicit(&device->monitor.budget_ns, memory_order_relaxed));
     simpler_stall_text_headline(s);
 }
 
@@ -281,7 +284,7 @@ void simpler_stall_tell(struct simpler_orch *orch)
     }
     simpler_stall_view_task(device, oldest, text, sizeof(text));
     SIMPLER_WARN("[STALL] the orchestrator waits; tasks submitted: %" PRIu64 ", done: %" PRIu64
-                 "; the oldest unfinished: %s; producers that it waits for: %d",
+                 "; the oldest unfinished: %s; it is in %s kernel",
                  orch->submitted, simpler_scheduler_completed(device) - device->progress_base, text,
-                 atomic_load_explicit(&device->table.slot[oldest].fanin, memory_order_relaxed));
+                 simpler_stall_view_is_inside(device, oldest) ? "its" : "no");
 }

@@ -146,6 +146,15 @@ static void each_unfinished(struct simpler_stall_view *v,
     }
 }
 
+static void mark_deferred(struct simpler_stall_view *v)
+{
+    uint64_t task[SIMPLER_MAX_ASYNC_CONDITIONS];
+    uint32_t count = simpler_deferral_held(&v->device->deferred, task);
+
+    for (uint32_t i = 0; i < count; i++)
+        mark(v, (uint32_t)task[i], SIMPLER_STALL_DEFERRED, 0);
+}
+
 static void start_held(struct simpler_stall_view *v, uint32_t number)
 {
     v->state[number] = SIMPLER_STALL_HELD;
@@ -177,6 +186,7 @@ bool simpler_stall_view_init(struct simpler_stall_view *v, struct simpler_device
     }
     each_unfinished(v, start_held);
     each_unfinished(v, note_consumers);
+    mark_deferred(v);
     mark_all(v);
     return true;
 }
@@ -265,6 +275,20 @@ uint32_t simpler_stall_view_oldest(const struct simpler_device *device)
         }
     }
     return SIMPLER_NO_TASK;
+}
+
+bool simpler_stall_view_is_inside(struct simpler_device *device, uint32_t number)
+{
+    for (uint32_t l = 0; l < simpler_hang_threads(device); l++) {
+        struct simpler_thread *thread = simpler_hang_thread(device, l);
+        if (thread == NULL)
+            continue;
+        uint64_t word = atomic_load_explicit(&thread->counts.guard.kernel, memory_order_acquire);
+        if (word != SIMPLER_NO_KERNEL && !simpler_kernel_word_is_solo(word) &&
+            number_of(device, word) == number)
+            return true;
+    }
+    return false;
 }
 
 void simpler_stall_view_kernel(const struct simpler_device *device, uint64_t word, char *text,

@@ -38,6 +38,8 @@ void simpler_stall_view_state(const struct simpler_stall_view *v, uint32_t numbe
 void simpler_stall_view_scope(const struct simpler_device *device, uint32_t number, char *text,
                               size_t bytes);
 
+/* While the run goes on, by its orchestrator: whether a thread is inside a kernel of the task. */
+bool simpler_stall_view_is_inside(struct simpler_device *device, uint32_t number);
 /* "kernel NAME (func_id N) of task 0x..." of the word of a revoked thread. */
 void simpler_stall_view_kernel(const struct simpler_device *device, uint64_t word, char *text,
                                size_t bytes);

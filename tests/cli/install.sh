@@ -12,6 +12,10 @@ unset CXX CXXFLAGS CPATH CPLUS_INCLUDE_PATH LD_LIBRARY_PATH
 # DESTDIR and PREFIX of the Makefile reach CMake, and a relative PREFIX is one of here.
 asked=$(make -s -n -C "$SOURCE_DIR" install DESTDIR=/stage PREFIX=/opt/simpler 2>&1)
 grep -qE 'DESTDIR="/stage" cmake --install build --prefix "/opt/simpler"' <<<"$asked" || fail "make: $asked"
+for case in '/with space/and  two=/with space/and  two' "here=$SOURCE_DIR/here" "a b=$SOURCE_DIR/a b"; do
+    asked=$(make -s -n -C "$SOURCE_DIR" install PREFIX="${case%%=*}" 2>&1)
+    grep -qF -- "--prefix \"${case#*=}\"" <<<"$asked" || fail "make, '${case%%=*}': $asked"
+done
 
 DESTDIR=$work/stage cmake --install "$BUILD_DIR" --prefix /opt/simpler >log 2>&1 || fail "cmake --install"
 [ "$(ls stage)" = opt ] || fail "more than the prefix: $(ls stage)"

@@ -125,6 +125,9 @@ refused 2 "aicpu_thread_num is 6; platform a5sim takes 2 to 5" "$good" -p a5sim 
 refused 2 "cluster_count is 25; platform a2a3sim takes 1 to 24" "$good" -p a2a3sim --clusters 25
 
 "$SIMPLER" help run | grep -q '^usage: simpler run SCENE' || fail "help"
+"$SIMPLER" help run | grep 'has neither' && fail "host_build_graph has a hang report"
+"$SIMPLER" help run | grep -A1 'SIGUSR1 shows what runs; on' | grep -q '^host_build_graph from when the' ||
+    fail "help: SIGUSR1"
 # Each option that is listed is described.
 options=$("$SIMPLER" run a --zzz 2>&1 | grep -o -- '--[a-z-]*' | grep -v -- '--zzz' | sort -u)
 [ "$(wc -l <<<"$options")" -ge 22 ] || fail "22 options are listed"

@@ -45,6 +45,11 @@ static void run_spinner(uint32_t threads, uint32_t exec, const char *fault)
     (void)snprintf(words, sizeof(words), "is still inside kernel kit_aiv (func_id 193) of task %s",
                    id);
     hang_must_say(words);
+    (void)snprintf(words, sizeof(words),
+                   "remedy: if the kernel is only slow, set SIMPLER_SCHEDULER_TIMEOUT_MS to more "
+                   "than %u, which",
+                   HANG_BUDGET_MS);
+    hang_must_say(words);
     hang_must_say("submitted at ");
     hang_must_say("hang_rig.c:");
     assert_true(hang_was_logged("[STALL thread=", "state=RUNNING"));
@@ -177,6 +182,7 @@ static void a_deadline_ends_an_orchestration_that_never_calls(void **state)
     config.deadline_ns = 50000000;
     int rc = hang_run(never_return, &n, &config);
     assert_int_equal(rc, SIMPLER_ETIMEDOUT);
+    hang_must_say(" ms after the deadline; ");
     hang_must_say("has not come back from the orchestration's own code");
     atomic_store(&n.let_go, 1);
     assert_int_equal(simpler_worker_quiesce(hang_kit.worker, 10000000000u), 0);

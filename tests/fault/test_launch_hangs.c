@@ -174,6 +174,10 @@ static void a_counter_that_nobody_raises(void **state)
             hangs(exec);
             if (strstr(result.message, "waits for a counter that is 0 to be at least 1") == NULL)
                 fail_msg("no word of the conditions in: %s", result.message);
+            if (strstr(result.message, "it has returned from its kernel and waits for its") == NULL)
+                fail_msg("no word of where the task is in: %s", result.message);
+            assert_null(strstr(result.message, "a completion was lost"));
+            assert_null(strstr(result.message, "remedy:"));
             saw("counter-not-raised");
         }
     }

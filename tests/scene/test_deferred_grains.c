@@ -460,6 +460,8 @@ static void a_counter_that_nobody_raises_is_named(void **state)
             if (strstr(result.message, text) == NULL)
                 fail_msg("'%s' is not in: %s", text, result.message);
             assert_non_null(strstr(result.message, "a counter that is 0 to be at least 1"));
+            assert_non_null(strstr(result.message, "it has returned from its kernel and waits"));
+            assert_null(strstr(result.message, "a completion was lost"));
             (void)snprintf(text, sizeof(text), "%u of %u tasks are not done", 4 * LINES,
                            task_count());
             if (strstr(result.message, text) == NULL)
