@@ -166,6 +166,24 @@ template <class... P> struct GraphCall {
 
 namespace detail
 {
+/* A call's arguments as they are before its function runs, which may fill the caller's anew. */
+struct TakenGraphArgs {
+    explicit TakenGraphArgs(const simpler_task_args &args)
+        : c{tensor, scalar, args.tensor_count, args.scalar_count, nullptr}
+    {
+        for (uint32_t i = 0; i < args.tensor_count; i++)
+            tensor[i] = *static_cast<const simpler_tensor *>(args.tensor[i]);
+        for (uint32_t i = 0; i < args.scalar_count; i++)
+            scalar[i] = args.scalar[i];
+    }
+    TakenGraphArgs(const TakenGraphArgs &) = delete;
+    TakenGraphArgs &operator=(const TakenGraphArgs &) = delete;
+
+    simpler_tensor tensor[SIMPLER_MAX_TENSORS];
+    uint64_t scalar[SIMPLER_MAX_SCALARS];
+    simpler_graph_args c;
+};
+
 /* A graph's arguments and where the call stands. */
 struct SitedGraphArgs {
     SitedGraphArgs(const GraphTaskArgs &a, const char *f = __builtin_FILE(),
@@ -191,7 +209,9 @@ void rt_submit_graph(void (*fn)(const GraphTaskArgs &, P...), detail::SitedGraph
         return;
     const typename Call::Values values(static_cast<std::decay_t<P>>(config)...);
     if (detail::is_reading(reinterpret_cast<uintptr_t>(fn)) && !args.args().has_error) {
-        std::apply([&](const auto &...value) { fn(args, value...); }, values);
+        const detail::TakenGraphArgs taken(*args.args().c());
+        const GraphTaskArgs given(&taken.c);
+        std::apply([&](const auto &...value) { fn(given, value...); }, values);
         return;
     }
     const typename Call::Bytes bytes = Call::pack(fn, values);

@@ -193,15 +193,20 @@ typedef void (*simpler_graph_fn)(struct simpler_orch *orch, const struct simpler
  * In the function: a task's tensors are the arguments, views of them, or made in
  * it; a scalar is bound to the call when it is added from its address in
  * @args, any other value is part of the recording.  It may dump arguments, open
- * scopes and depend on tasks of its own; it cannot read or write a tensor's
- * data or submit another graph.
+ * scopes and depend on tasks of its own; it may not write to an input, read or
+ * write a tensor's data, submit another graph or end with other scopes open than
+ * it began with.  host_build_graph alone sees to that: tensormap_and_ringbuffer
+ * takes the function's calls as the orchestration's own.  A graph that is to run
+ * on both keeps to it.
  *
- * @param args          inputs, inouts and existing outputs; scalars
- * @param config        goes to the function; compared byte by byte
+ * @param args          inputs, inouts and existing outputs; scalars.  It and its tensors are
+ *                      read before the function is called, which may fill them anew
+ * @param config        goes to the function; compared byte by byte, as it was before the call
  * @param config_bytes  0: none
  * @retval as a submit; -INVALID_ARGS also: a created tensor, add_no_dep or an explicit
- *         dependency in @args, a tensor in the function that is none of the above, a
- *         write to an input, tensors that overlap in a way that cannot be recorded
+ *         dependency in @args; on host_build_graph also: what the function may not do, a
+ *         tensor in it that is none of the above, tensors in @args that overlap in a way
+ *         that cannot be recorded
  */
 #define simpler_orch_submit_graph(orch, fn, args, config, config_bytes) \
     simpler_orch_submit_graph_at(orch, fn, args, config, config_bytes, __FILE__, __LINE__)

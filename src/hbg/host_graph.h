@@ -50,6 +50,17 @@ struct simpler_hbg_recording {
     uint64_t scalar[SIMPLER_MAX_SCALARS]; /* where its function finds them */
 };
 
+/*
+ * What the call that is recorded was given.  Its function may fill the caller's objects anew,
+ * so nothing of them is read after it has begun.
+ */
+struct simpler_hbg_given {
+    struct simpler_task_args args; /* its tensors are these */
+    struct simpler_tensor tensor[SIMPLER_MAX_TENSORS];
+    void *config;
+    size_t config_capacity;
+};
+
 struct simpler_hbg_orch {
     struct simpler_orch_head head; /* first: see task/orch_ops.h */
     const struct simpler_platform *platform;
@@ -59,6 +70,7 @@ struct simpler_hbg_orch {
     struct simpler_hbg_draft main;
     struct simpler_hbg_recording *recording; /* NULL: none */
     struct simpler_hbg_draft *recorder;      /* NULL until a graph is recorded */
+    struct simpler_hbg_given given;
     struct simpler_hbg_graph_cache *cache;
     uint64_t cache_clock; /* when the run began */
     uint64_t sane_form;   /* simpler_submit_form of a tensor that was checked */

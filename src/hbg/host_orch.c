@@ -63,6 +63,7 @@ void simpler_hbg_orch_close(struct simpler_hbg_orch *orch)
     if (orch->recorder != NULL)
         simpler_hbg_draft_close(orch->recorder);
     simpler_alloc_free(orch->recorder);
+    simpler_alloc_free(orch->given.config);
     simpler_memory_unmap(orch->heap, orch->heap_bytes);
     simpler_alloc_free(orch->calls);
     simpler_alloc_free(orch->call_bases);

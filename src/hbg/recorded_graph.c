@@ -176,6 +176,33 @@ static int open_recorder(struct simpler_hbg_orch *orch)
     return 0;
 }
 
+static void keep_args(struct simpler_hbg_given *given, const struct simpler_task_args *args)
+{
+    simpler_task_args_reset(&given->args);
+    given->args.tensor_count = args->tensor_count;
+    given->args.scalar_count = args->scalar_count;
+    for (uint32_t i = 0; i < args->tensor_count; i++) {
+        given->tensor[i] = *(const struct simpler_tensor *)args->tensor[i];
+        given->args.tensor[i] = &given->tensor[i];
+        given->args.use[i] = args->use[i];
+    }
+    memcpy(given->args.scalar, args->scalar, args->scalar_count * sizeof(args->scalar[0]));
+}
+
+static int keep_config(struct simpler_hbg_given *given, const void *config, size_t bytes)
+{
+    if (bytes > given->config_capacity) {
+        void *made = simpler_alloc_resize(given->config, bytes, 1);
+        if (made == NULL)
+            return SIMPLER_ENOMEM;
+        given->config = made;
+        given->config_capacity = bytes;
+    }
+    if (bytes != 0)
+        memcpy(given->config, config, bytes);
+    return 0;
+}
+
 /* What the function gets in place of the caller's tensors. */
 static void make_arguments(const struct simpler_task_args *args,
                            const struct simpler_hbg_graph_key *key, struct simpler_tensor *out)
@@ -226,29 +253,19 @@ static int record(struct simpler_hbg_orch *orch, simpler_graph_fn fn,
     return status;
 }
 
-static struct simpler_hbg_recorded *find_or_record(struct simpler_hbg_orch *orch,
-                                                   simpler_graph_fn fn,
-                                                   const struct simpler_task_args *args,
-                                                   const void *config, size_t config_bytes,
-                                                   struct call_site at)
+/* The function gets the caller's own configuration, as on the other runtime. */
+static struct simpler_hbg_recorded *record_new(struct simpler_hbg_orch *orch, simpler_graph_fn fn,
+                                               const struct simpler_hbg_graph_key *key,
+                                               const void *config, struct call_site at)
 {
-    struct simpler_hbg_graph_key key;
+    const struct simpler_hbg_given *given = &orch->given;
     bool full = false;
 
-    if (make_key(orch, fn, args, config, config_bytes, at, &key) != 0)
+    if (record(orch, fn, &given->args, key, config) != 0)
         return NULL;
-    struct simpler_hbg_recorded *g = simpler_hbg_graph_cache_find(orch->cache, &key, config);
-    if (g != NULL)
-        return g;
-    if (open_recorder(orch) != 0) {
-        (void)simpler_hbg_stop(orch, SIMPLER_ENOMEM);
-        return NULL;
-    }
-    if (record(orch, fn, args, &key, config) != 0)
-        return NULL;
-    orch->recorder->builder.base_count = 1 + args->tensor_count;
-    g = simpler_hbg_graph_cache_add(orch->cache, &key, config, orch->recorder, orch->cache_clock,
-                                    &full);
+    orch->recorder->builder.base_count = 1 + key->tensor_count;
+    struct simpler_hbg_recorded *g = simpler_hbg_graph_cache_add(
+        orch->cache, key, given->config, orch->recorder, orch->cache_clock, &full);
     orch->recorder->builder.base_count = 1;
     if (g == NULL && full)
         (void)simpler_hbg_latch(orch, SIMPLER_CODE_INVALID_ARGS,
@@ -259,6 +276,29 @@ static struct simpler_hbg_recorded *find_or_record(struct simpler_hbg_orch *orch
     else if (g == NULL)
         (void)simpler_hbg_stop(orch, SIMPLER_ENOMEM);
     return g;
+}
+
+/* After a recording *args are those that were kept: the caller's may be other ones by now. */
+static struct simpler_hbg_recorded *find_or_record(struct simpler_hbg_orch *orch,
+                                                   simpler_graph_fn fn,
+                                                   const struct simpler_task_args **args,
+                                                   const void *config, size_t config_bytes,
+                                                   struct call_site at)
+{
+    struct simpler_hbg_graph_key key;
+
+    if (make_key(orch, fn, *args, config, config_bytes, at, &key) != 0)
+        return NULL;
+    struct simpler_hbg_recorded *g = simpler_hbg_graph_cache_find(orch->cache, &key, config);
+    if (g != NULL)
+        return g;
+    if (open_recorder(orch) != 0 || keep_config(&orch->given, config, config_bytes) != 0) {
+        (void)simpler_hbg_stop(orch, SIMPLER_ENOMEM);
+        return NULL;
+    }
+    keep_args(&orch->given, *args);
+    *args = &orch->given.args;
+    return record_new(orch, fn, &key, config, at);
 }
 
 /* ---- the call ---- */
@@ -391,7 +431,7 @@ int simpler_hbg_submit_graph(struct simpler_orch *base, simpler_graph_fn fn,
 
     if ((status != 0 && !orch->counting) || check(orch, fn, args, config, config_bytes, at) != 0)
         return simpler_hbg_status(orch);
-    struct simpler_hbg_recorded *graph = find_or_record(orch, fn, args, config, config_bytes, at);
+    struct simpler_hbg_recorded *graph = find_or_record(orch, fn, &args, config, config_bytes, at);
     if (graph == NULL)
         return simpler_hbg_status(orch);
     if (orch->counting) {

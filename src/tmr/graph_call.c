@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A graph here is its function, called: each task is ordered by its own tensors. */
+#include <string.h>
+
 #include "simpler/task.h"
 #include "task/submit_args.h"
 #include "tmr/engine.h"
@@ -17,6 +19,7 @@ int simpler_tmr_submit_graph(struct simpler_orch *orch, simpler_graph_fn fn,
                              size_t config_bytes, const char *file, int line)
 {
     struct simpler_tensor tensors[SIMPLER_MAX_TENSORS];
+    uint64_t scalars[SIMPLER_MAX_SCALARS];
     int status = simpler_fatal_status(orch);
 
     if (status != 0 && !orch->counting)
@@ -40,8 +43,10 @@ int simpler_tmr_submit_graph(struct simpler_orch *orch, simpler_graph_fn fn,
                           "add_no_dep is for tasks; a graph's order comes from its tensors");
         tensors[i] = *(const struct simpler_tensor *)args->tensor[i];
     }
-    struct simpler_graph_args given = {tensors, args->scalar, args->tensor_count,
-                                       args->scalar_count, config};
+    /* Copies: the function may fill the caller's arguments anew. */
+    memcpy(scalars, args->scalar, args->scalar_count * sizeof(scalars[0]));
+    struct simpler_graph_args given = {tensors, scalars, args->tensor_count, args->scalar_count,
+                                       config};
     fn(orch, &given);
     return simpler_fatal_status(orch);
 }

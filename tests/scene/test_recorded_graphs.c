@@ -189,6 +189,75 @@ static void a_graph_is_replayed_with_other_data(void **state)
     assert_int_equal(calls, 1);
 }
 
+/* ---- a function that fills what its caller gave ---- */
+
+static struct simpler_task_args scratch;
+static struct simpler_tensor scratch_tensor[3];
+static int scratch_rounds;
+
+/* z = x * s + y + rounds, all through the objects that the caller used for its call. */
+static void fills_its_callers(struct simpler_orch *orch, const struct simpler_graph_args *g)
+{
+    int rounds = *(const int *)g->config;
+
+    calls++;
+    scratch_rounds = -1;
+    memcpy(scratch_tensor, g->tensor, sizeof(scratch_tensor));
+    simpler_task_args_reset(&scratch);
+    simpler_task_args_add_input(&scratch, &scratch_tensor[0]);
+    simpler_task_args_add_input(&scratch, &scratch_tensor[1]);
+    simpler_task_args_add_output(&scratch, &scratch_tensor[2]);
+    kit_add_call(&scratch, axpy, NULL); /* two scalars before the graph's own */
+    simpler_task_args_add_scalar(&scratch, &g->scalar[0], SIMPLER_DTYPE_UINT64);
+    KIT_EXPECT_EQUAL(simpler_orch_submit_aiv(orch, 3, &scratch, NULL), 0);
+    for (int i = 0; i < rounds; i++) {
+        simpler_task_args_reset(&scratch);
+        simpler_task_args_add_inout(&scratch, &g->tensor[2]);
+        (void)kit_submit(orch, &scratch, add_one, NULL, NULL);
+    }
+}
+
+static void call_with_scratch(struct simpler_orch *orch, void *user)
+{
+    const struct plan *p = user;
+
+    for (uint32_t i = 0; i < p->count; i++) {
+        scratch_tensor[0] = kit_tensor(p->b[i].x, N, SIMPLER_DTYPE_FLOAT32);
+        scratch_tensor[1] = kit_tensor(p->b[i].y, N, SIMPLER_DTYPE_FLOAT32);
+        scratch_tensor[2] = kit_tensor(p->b[i].z, N, SIMPLER_DTYPE_FLOAT32);
+        scratch_rounds = p->rounds;
+        simpler_task_args_reset(&scratch);
+        simpler_task_args_add_input(&scratch, &scratch_tensor[0]);
+        simpler_task_args_add_input(&scratch, &scratch_tensor[1]);
+        simpler_task_args_add_inout(&scratch, &scratch_tensor[2]);
+        simpler_task_args_add_scalar(&scratch, SIMPLER_SCALAR(p->b[i].scale));
+        KIT_EXPECT_EQUAL(simpler_orch_submit_graph(orch, fills_its_callers, &scratch,
+                                                   &scratch_rounds, sizeof(scratch_rounds)),
+                         0);
+    }
+}
+
+/* The call is what the caller gave, whatever the function makes of the caller's objects. */
+static void a_function_may_fill_its_callers_arguments(void **state)
+{
+    (void)state;
+    static struct binding b[3];
+    struct plan p = {b, 3, 2};
+
+    for (int r = 0; r < 2; r++) {
+        struct simpler_call_config config = config_of(runtimes[r]);
+        calls = 0;
+        for (uint32_t i = 0; i < p.count; i++)
+            fill(&b[i], i + 3);
+        assert_int_equal(kit_run(&kit, call_with_scratch, &p, &config, NULL), 0);
+        assert_int_equal(calls, r == 0 ? 3 : 1);
+        for (uint32_t i = 0; i < p.count; i++) {
+            for (uint32_t k = 0; k < N; k++)
+                assert_true(b[i].z[k] == b[i].x[k] * b[i].scale + b[i].y[k] + 2);
+        }
+    }
+}
+
 /* ---- many grains ---- */
 
 static int add_index(const int64_t *args, uint32_t tensors, void *user)
@@ -442,6 +511,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_graph_is_replayed_with_other_data),
+        cmocka_unit_test(a_function_may_fill_its_callers_arguments),
         cmocka_unit_test(graphs_of_many_grains),
         cmocka_unit_test(what_cannot_be_recorded_is_refused),
         cmocka_unit_test(arguments_may_overlap),
