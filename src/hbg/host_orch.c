@@ -34,7 +34,7 @@ int simpler_hbg_orch_open(const struct simpler_platform *platform,
                           const struct simpler_runtime_env *env, _Atomic int32_t *stop,
                           struct simpler_hbg_orch **out)
 {
-    struct simpler_hbg_orch *orch = simpler_alloc_zeroed(1, sizeof(*orch));
+    struct simpler_hbg_orch *orch = simpler_alloc_aligned(1, sizeof(*orch));
     if (orch == NULL)
         return SIMPLER_ENOMEM;
     orch->head.ops = &simpler_hbg_ops;
