@@ -95,7 +95,7 @@ static void clear_progress(struct viewer *v)
 
 static int open_dump(struct viewer *v)
 {
-    char error[640];
+    char error[2048];
     int rc = simpler_dump_locate(v->options.path, &v->place, error, sizeof(error));
 
     if (rc != 0) {

@@ -199,12 +199,21 @@ static bool is_of_crash(const char *file)
         return false;
     if (!simpler_crashed_find(file, prefix))
         return false;
-    (void)fprintf(stderr,
-                  "simpler " NAME
-                  ": %s: its run has not ended, or died: `simpler recover %s` makes "
-                  "the file of one that died\n",
-                  file, prefix);
-    return !is_there || !is_partial;
+    bool is_empty = simpler_crashed_has_no_sample(prefix);
+    if (is_empty)
+        (void)fprintf(stderr,
+                      "simpler " NAME
+                      ": %s: its run has not ended, or died before any sample had reached the "
+                      "disk: then there is nothing to show (run with --crash-safe to keep "
+                      "them), and `simpler recover %s` removes what is left\n",
+                      file, prefix);
+    else
+        (void)fprintf(stderr,
+                      "simpler " NAME
+                      ": %s: its run has not ended, or died: `simpler recover %s` makes "
+                      "the file of one that died\n",
+                      file, prefix);
+    return is_empty || !is_there || !is_partial;
 }
 
 static int run(int argc, char **argv)

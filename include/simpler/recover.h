@@ -31,7 +31,7 @@ struct simpler_recover_part {
     uint64_t from_region; /**< of those: they were in the dead process's memory alone */
     uint64_t torn_bytes;  /**< of a record that was not whole; left out */
     char path[1088];      /**< of the file */
-    char message[160];    /**< of a failure */
+    char message[160];    /**< of a failure; of NOTHING: what was removed, and why */
 };
 
 struct simpler_recover_result {
@@ -54,7 +54,7 @@ struct simpler_recover_result {
  * May be called again at any time, also after it was killed itself; when everything is
  * done it says so and changes nothing.
  *
- * @param directory  the output prefix of the run
+ * @param directory  the output prefix of the run; of `simpler run --rounds` one of its round_<i>
  * @param out        always filled
  * @retval 0                done, or there was nothing to do
  * @retval SIMPLER_EINVAL   a pointer is NULL

@@ -5,6 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "report/regular_file.h"
+
+#define PARTIAL "scope_stats/scope_stats.jsonl.partial"
+
+/* The first line, and more than the longest line behind it. */
+#define LOOK_BYTES 65536
+
 static bool is_there(const char *prefix, const char *name)
 {
     char path[SIMPLER_CRASHED_BYTES + 64];
@@ -15,7 +22,7 @@ static bool is_there(const char *prefix, const char *name)
 
 static bool is_unfinished(const char *prefix)
 {
-    return is_there(prefix, ".live") || is_there(prefix, "scope_stats/scope_stats.jsonl.partial") ||
+    return is_there(prefix, ".live") || is_there(prefix, PARTIAL) ||
            is_there(prefix, "args_dump/.spool");
 }
 
@@ -51,4 +58,22 @@ bool simpler_crashed_find(const char *path, char prefix[SIMPLER_CRASHED_BYTES])
             break;
     }
     return false;
+}
+
+bool simpler_crashed_has_no_sample(const char *prefix)
+{
+    char path[SIMPLER_CRASHED_BYTES + 64];
+    int newlines = 0, c = 0;
+    long bytes = 0;
+
+    (void)snprintf(path, sizeof(path), "%s/" PARTIAL, prefix);
+    FILE *file = is_there(prefix, ".live") ? NULL : simpler_regular_file_fopen(path);
+    if (file == NULL)
+        return false;
+    /* The run's own line, and a sample's. */
+    for (; newlines < 2 && bytes < LOOK_BYTES && (c = getc(file)) != EOF; bytes++)
+        newlines += c == '\n';
+    bool is_end = c == EOF && ferror(file) == 0;
+    (void)fclose(file);
+    return is_end && newlines < 2;
 }

@@ -13,4 +13,10 @@
  */
 bool simpler_crashed_find(const char *path, char prefix[SIMPLER_CRASHED_BYTES]);
 
+/*
+ * Of a @prefix that was found: its scope stats have no sample on the disk, and no .live says
+ * that there may be some in memory: nothing can be made of them.
+ */
+bool simpler_crashed_has_no_sample(const char *prefix);
+
 #endif

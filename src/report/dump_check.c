@@ -171,12 +171,18 @@ static void check_extent(void *user, const struct simpler_extent *x)
     }
 }
 
+/* A loss that nobody could count is told as null, and the level of a run that died. */
+static bool may_be_unknown(const struct simpler_dump_header *h, unsigned count)
+{
+    return h->is_unknown[count] && (count == SIMPLER_DUMP_COUNT_DROPPED ||
+                                    (count == SIMPLER_DUMP_COUNT_LEVEL && h->is_recovered));
+}
+
 static void check_header(struct check *c)
 {
     for (unsigned i = 0; i < SIMPLER_DUMP_COUNT_NUM; i++) {
         const char *name = simpler_dump_count_name((enum simpler_dump_count)i);
-        /* A loss that nobody could count is told as null. */
-        if (i == SIMPLER_DUMP_COUNT_DROPPED && c->header->is_unknown[i])
+        if (may_be_unknown(c->header, i))
             continue;
         if (!c->header->has_count[i]) {
             fault(c, SIMPLER_DUMP_NO_INDEX, "the header has no \"%s\"", name);

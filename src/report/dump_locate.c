@@ -8,8 +8,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "report/crashed_run.h"
+#include "report/round_dirs.h"
 #include "simpler/status.h"
+
+/* Rounds that a message names one by one. */
+#define ROUNDS_NAMED 8
 
 static bool is_directory(const char *path)
 {
@@ -117,6 +122,57 @@ static void name_remedy(const char *directory, char *error, size_t capacity)
                        prefix);
 }
 
+/* Whether @round of the run at @directory has a manifest; else *died: it has left unfinished files.
+ */
+static bool has_dump(const char *directory, const char *round, bool *died)
+{
+    char path[4096 + 256 + 32], prefix[SIMPLER_CRASHED_BYTES];
+    struct stat st;
+
+    (void)snprintf(path, sizeof(path), "%s/%s/args_dump/" SIMPLER_DUMP_MANIFEST_NAME, directory,
+                   round);
+    if (stat(path, &st) == 0)
+        return true;
+    *died |= simpler_crashed_find(path, prefix);
+    return false;
+}
+
+/* Of a run of rounds: which of them have a dump, as many as there is room for. */
+static void name_rounds(const char *directory, char *error, size_t capacity)
+{
+    struct simpler_round_dirs rounds;
+    size_t start = strlen(error), used = start;
+    int named = 0, left_out = 0;
+    bool died = false;
+
+    if (simpler_round_dirs_list(directory, &rounds) != 0 || rounds.count == 0)
+        return;
+    for (int i = 0; i < rounds.count; i++) {
+        const char *round = rounds.entry[i]->d_name;
+        if (!has_dump(directory, round, &died))
+            continue;
+        if (named == ROUNDS_NAMED || used + strlen(directory) + strlen(round) + 96 > capacity) {
+            left_out++;
+            continue;
+        }
+        used += (size_t)snprintf(error + used, capacity - used, "%s%s/%s",
+                                 named++ == 0 ? "; it is a run of rounds, name one: " : ", ",
+                                 directory, round);
+    }
+    if (left_out != 0 && used < capacity)
+        used += (size_t)snprintf(error + used, capacity - used, "%s %d%s",
+                                 named != 0 ? " and" : "; it is a run of rounds with a dump in",
+                                 left_out, named != 0 ? " more" : " of them");
+    if (used == start && used < capacity)
+        used += (size_t)snprintf(error + used, capacity - used,
+                                 ", nor in its %d round%s (round_<i>/args_dump)", rounds.count,
+                                 simpler_text_plural((uint64_t)rounds.count));
+    if (died && used < capacity)
+        (void)snprintf(error + used, capacity - used, "; if it died, `simpler recover %s` helps",
+                       directory);
+    simpler_round_dirs_fini(&rounds);
+}
+
 int simpler_dump_locate(const char *path, struct simpler_dump_place *out, char *error,
                         size_t capacity)
 {
@@ -152,5 +208,6 @@ int simpler_dump_locate(const char *path, struct simpler_dump_place *out, char *
                                        "before the manifest was written"
                                      : "");
     name_remedy(clean, error, capacity);
+    name_rounds(clean, error, capacity);
     return SIMPLER_ENOENT;
 }

@@ -164,6 +164,9 @@ static bool step_value(struct simpler_dump_manifest *m, struct simpler_json_scan
     if (simpler_dump_parse_is(key, "bin_file")) {
         if (!step_bin_file(m, s))
             return false;
+    } else if (simpler_dump_parse_is(key, "recovered")) {
+        if (!simpler_json_scan_bool(s, &m->header.is_recovered))
+            return false;
     } else if (simpler_dump_parse_is(key, "bin_format")) {
         if (!simpler_dump_parse_bin_format(s))
             return false;

@@ -47,6 +47,7 @@ struct simpler_dump_header {
     bool has_count[SIMPLER_DUMP_COUNT_NUM];
     bool is_unknown[SIMPLER_DUMP_COUNT_NUM]; /* null */
     uint64_t count[SIMPLER_DUMP_COUNT_NUM];
+    bool is_recovered; /* made of what a process that died has left */
     bool has_bin_file;
     char bin_file[256]; /* "" when null or absent */
 };

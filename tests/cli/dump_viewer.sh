@@ -61,6 +61,19 @@ grep -q outputs/b_rounds/round_10/args_dump <<<"$out" || fail "the chosen round 
 touch -d '2024-01-05 00:00:00' outputs/a_new/args_dump
 out=$("$SIMPLER" dump-viewer 2>&1) || fail "a run after rounds: $out"
 grep -q int16 <<<"$out" || fail "the run after the rounds was not taken: $out"
+# A run of rounds, by its name: those that have a dump, however many.
+err=$("$SIMPLER" dump-viewer outputs/b_rounds/ 2>&1 >/dev/null); [ $? -eq 1 ] || fail "rounds exit 1"
+grep -qF "run of rounds, name one: outputs/b_rounds/round_1, outputs/b_rounds/round_2, \
+outputs/b_rounds/round_10" <<<"$err" || fail "the rounds: $err"
+for i in {1..30}; do
+    mkdir -p "many/round_$i/args_dump" && touch "many/round_$i/args_dump/args_dump.json"
+done
+err=$("$SIMPLER" dump-viewer many 2>&1 >/dev/null)
+grep -qF "many/round_7, many/round_8 and 22 more" <<<"$err" || fail "many rounds: $err"
+rm many/*/*/*
+err=$("$SIMPLER" dump-viewer many 2>&1 >/dev/null)
+grep -qF "nor in its 30 rounds" <<<"$err" || fail "rounds without a dump: $err"
+rm -r many
 mkdir away && mv outputs/*_* outputs/latest away/ && mkdir outputs/only &&
     mv away/b_rounds/round_2 outputs/only/
 out=$("$SIMPLER" dump-viewer 2>&1) || fail "rounds alone: $out"

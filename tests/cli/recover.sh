@@ -85,8 +85,71 @@ END
 # Not crash-safe: what can be had, and that more is not known.
 crash
 [ ! -e "$prefix/.live" ] || fail ".live without --crash-safe"
+# No sample had reached the disk: nobody promises a file, and what goes is named.
+partial=$prefix/scope_stats/scope_stats.jsonl.partial
+[ "$(wc -l <"$partial")" = 1 ] || fail "samples reached the disk: $(wc -l <"$partial") lines"
+cp -r "$prefix" with_sample && echo '{"a": 1}' >>"with_sample/${partial#"$prefix/"}"
+for what in "$prefix/scope_stats/scope_stats.jsonl" "$partial"; do
+    ran 1 scope-stats-plot "$what"
+    says err "before any sample had reached the disk"
+    says err "\`simpler recover $prefix\` removes what is left"
+done
+ran 1 scope-stats-plot with_sample/scope_stats/scope_stats.jsonl
+says err "\`simpler recover with_sample\` makes the file"
 ran 0 recover "$prefix"
 grep -q 'Every record' out && fail "more is promised than there is"
+grep -q 'nothing to do' out && fail "what is removed is nothing"
+says out "$partial: no sample had reached the disk"
+says out "--crash-safe"
+[ ! -e "$partial" ] || fail "the file without a sample is left"
+ran 0 recover "$prefix"
+says out "there is nothing to do"
+
+# Rounds: each of them.
+crash --crash-safe --rounds 3
+[ -e "$prefix/round_1/.live" ] && [ "$(regions)" = 1 ] || fail "no round that died: $(find "$prefix")"
+mkdir "$prefix/round_10" "$prefix/round_x"
+ran 1 dump-viewer "$prefix"
+says err "nor in its 2 rounds"
+says err "\`simpler recover $prefix\` helps"
+cp -r "$prefix" rounds
+ran 0 recover "$prefix"
+says out "Every record that process"
+says out "samples in $prefix/round_1/"
+says out "$prefix/round_10: there is nothing to do"
+grep -q round_x out && fail "a directory that is no round"
+[ "$(regions)" = 0 ] && [ ! -e "$prefix/round_1/.live" ] || fail "the region of a round is left"
+ran 0 dump-viewer "$prefix/round_1" --check
+ran 1 dump-viewer "$prefix"
+says err "name one: $prefix/round_1"
+grep -q round_10 err && fail "a round without a dump is named"
+ran 0 recover rounds --json
+/usr/bin/python3 - <<'END' || fail "json of rounds"
+import json
+d = json.load(open("out"))
+assert d["directory"] == "rounds" and d["status_name"] == "SIMPLER_OK", d
+assert [r["directory"] for r in d["rounds"]] == ["rounds/round_1", "rounds/round_10"], d
+assert d["rounds"][0]["pid"] > 1 and not d["rounds"][0]["has_region"], d
+END
+# The failure of one round is that of the whole, and the others are done.
+crash --crash-safe --rounds 2
+mkdir -p "$prefix/round_0/scope_stats" && mkdir "$prefix/round_0/scope_stats/scope_stats.jsonl.partial"
+ran 1 recover "$prefix"
+says err "$prefix/round_0/scope_stats"
+says out "samples in $prefix/round_1/"
+[ "$(regions)" = 0 ] || fail "a round behind one that fails is left"
+ran 0 run dump_args --rounds 2 --dump-args 2 --out n
+ran 0 recover n/latest
+says out "round_2/args_dump/args_dump.json is complete"
+
+# Where no run was.
+mkdir -p none/other
+ran 1 recover none
+says err "none: no run has written here: there is no scope_stats, args_dump, .live or round_<i>"
+ran 1 recover n/latest/round_1/args_dump
+says err "name the run: $(realpath n/latest/round_1)"
+ran 1 recover none --json
+/usr/bin/python3 -c "import json; assert json.load(open('out'))['status_name'] == 'SIMPLER_ENOENT'" || fail "json"
 
 # What .live names may be anything.
 crash --crash-safe

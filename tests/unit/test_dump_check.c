@@ -136,6 +136,35 @@ static void an_unknown_loss_is_no_fault(void **state)
 #undef WITH
 }
 
+/* The level may be null in what was recovered, nowhere else; no entry is held against it then. */
+static void an_unknown_level_is_no_fault_of_a_recovered_dump(void **state)
+{
+    (void)state;
+#define WITH(level, recovered)                                                                \
+    "{" level "\"total_args\": 1, \"before_dispatch\": 1, \"after_completion\": 0, "          \
+    "\"input_args\": 1, \"output_args\": 0, \"inout_args\": 0, \"truncated_args\": 0, "       \
+    "\"dropped_records\": null, " recovered "\"bin_file\": \"args.bin\", \"args\": [" TENSOR( \
+        "0", "[4]", "[1]", WHOLE "\"bin_offset\": 0, \"bin_size\": 0") "]}"
+#define UNKNOWN   "\"dump_args_level\": null, "
+#define RECOVERED "\"recovered\": true, "
+#define NO_LEVEL  "header: the header has no \"dump_args_level\"\n"
+
+    (void)check(WITH(UNKNOWN, RECOVERED), 12);
+    assert_string_equal(faults, "");
+    (void)check(WITH(UNKNOWN, "\"recovered\": false, "), 12);
+    assert_string_equal(faults, NO_LEVEL);
+    (void)check(WITH(UNKNOWN, ""), 12);
+    assert_string_equal(faults, NO_LEVEL);
+    (void)check(WITH("", RECOVERED), 12);
+    assert_string_equal(faults, NO_LEVEL);
+    (void)check(WITH("\"dump_args_level\": 2, ", RECOVERED), 12);
+    assert_string_equal(faults, "0: no payload, though level 2 captures it\n");
+#undef NO_LEVEL
+#undef RECOVERED
+#undef UNKNOWN
+#undef WITH
+}
+
 static void each_fault_is_found(void **state)
 {
     (void)state;
@@ -239,9 +268,13 @@ static void each_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_number_is_sorted),        cmocka_unit_test(a_right_dump_has_no_faults),
-        cmocka_unit_test(an_unknown_loss_is_no_fault), cmocka_unit_test(each_fault_is_found),
-        cmocka_unit_test(scalars_are_checked),         cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(any_number_is_sorted),
+        cmocka_unit_test(a_right_dump_has_no_faults),
+        cmocka_unit_test(an_unknown_level_is_no_fault_of_a_recovered_dump),
+        cmocka_unit_test(an_unknown_loss_is_no_fault),
+        cmocka_unit_test(each_fault_is_found),
+        cmocka_unit_test(scalars_are_checked),
+        cmocka_unit_test(each_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

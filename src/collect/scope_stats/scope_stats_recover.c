@@ -191,6 +191,12 @@ static int publish(struct recovery *r)
     r->out->records = r->file.lines;
     if (r->file.lines == 0) {
         r->file.is_new = true; /* what else is there is not ours */
+        if (r->out->has_partial)
+            (void)snprintf(r->out->why, sizeof(r->out->why), "%s; removed",
+                           r->session != NULL
+                               ? "no sample in it, nor in the memory of the process"
+                               : "no sample had reached the disk, and there is no memory of the "
+                                 "process (--crash-safe keeps it)");
         return simpler_scope_stats_file_discard(&r->file);
     }
     r->out->was_whole = r->scan.has_metadata && r->out->from_region == 0 && r->scan.torn_bytes == 0;

@@ -18,7 +18,7 @@ struct scope_stats_recovered {
     uint64_t from_region; /* of those */
     uint64_t torn_bytes;  /* of a line that was not whole */
     char path[SCOPE_STATS_PATH_BYTES];
-    char why[160]; /* of a failure */
+    char why[160]; /* of a failure, or why .partial without a sample was removed */
 };
 
 /*
