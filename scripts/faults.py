@@ -5,8 +5,8 @@
 tests/faults.txt promises, a line a fault: ID | where | fault | tokens; prose.  Where: tmr, hbg, both,
 or - where the runtime does not matter.  A token is key=value, key=value,other (each of them is seen),
 key=value/other (either, by chance) or key<=number; "# ---- title ----" begins a group.  The tests of each suite write what they saw to build/results/faults/SUITE.tsv
-(tests/support/faults.h), with the same keys.  A fault of which every test was skipped, for the machine
-cannot do it, is told with the reason and is no failure.
+(tests/support/faults.h), with the same keys.  What a machine does not let a test inject is told with
+the reason ("cannot=..."), and is no failure.
 
   faults.py           each fault was injected and seen as promised, and docs/reliability.md says so
   faults.py --static  the document, the promises and the names in the tests agree; nothing is run
@@ -21,7 +21,6 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROMISES = os.path.join(ROOT, "tests", "faults.txt")
-RESULTS = os.path.join(ROOT, "build", "results", "*.xml")
 RECORDS = os.path.join(ROOT, "build", "results", "faults", "*.tsv")
 DOCUMENT = os.path.join(ROOT, "docs", "reliability.md")
 BEGIN = "<!-- faults: scripts/faults.py --write -->"
@@ -46,7 +45,7 @@ class Fault:
                 self.chance.add(key)
         self.times = {"tmr": 0, "hbg": 0}
         self.seen = {key: set() for key in self.tokens}
-        self.excuse = None  # why this machine cannot do it
+        self.cannot = ""  # why a test could not inject it here
 
     def take(self, runtime, times, words):
         """Adds a record; returns what contradicts the promise."""
@@ -73,6 +72,8 @@ class Fault:
 
     def missing(self):
         """Where it was to be injected and was not; else what was to be seen and was not."""
+        if self.cannot and not sum(self.times.values()):
+            return []
         missing = ["was never injected on " + r for r in WHERE[self.where] if self.times[r] == 0]
         if not sum(self.times.values()):
             missing = missing or ["was never injected anywhere"]
@@ -131,40 +132,8 @@ def read_promises(problems):
     return faults
 
 
-def read_skips():
-    """Of each test that was skipped wherever it was to run: why."""
-    ran, skips = set(), {}
-    for path in sorted(glob.glob(RESULTS)):
-        text = open(path, encoding="utf-8", errors="replace").read()
-        for name, status, rest in re.findall(r'<testcase name="([^"@]*)[^>]*status="(\w+)"(.*?)</testcase>', text, re.S):
-            reason = re.search(r"SKIP: (.*?)(?:</system-out>|\n)", rest)
-            if status in ("run", "fail"):
-                ran.add(name)
-            else:
-                skips[name] = reason[1] if reason else "no reason given"
-    return {name: skips[name] for name in skips.keys() - ran}
-
-
-def tests_of(fault):
-    """The tests that name it, as ctest has them."""
-    for path in glob.glob(os.path.join(ROOT, "tests", "*", "*.*")):
-        name = os.path.relpath(path, os.path.join(ROOT, "tests"))
-        if path.endswith((".c", ".sh", ".py")) and not name.startswith(("static", "support")) and \
-                re.search(r"(?<![a-z0-9-])%s(?![a-z0-9-])" % re.escape(fault.name), open(path, encoding="utf-8").read()):
-            yield name[:-2] if name.endswith(".c") else name
-
-
-def excuse(fault, skips):
-    """Why it could not be injected on this machine, or None."""
-    names = list(tests_of(fault)) if sum(fault.times.values()) == 0 and skips else []
-    if not names or not all(name in skips for name in names):
-        return None
-    return "%s: %s was skipped: %s" % (fault.name, names[0], skips[names[0]])
-
-
 def read_records(faults, problems, old):
     """@old: rows by name that will do for a fault that was not injected now."""
-    skips = read_skips()
     found = {}  # what is wrong: where first, and how often
     for path in sorted(glob.glob(RECORDS)):
         for number, line in enumerate(open(path, encoding="utf-8"), 1):
@@ -172,6 +141,8 @@ def read_records(faults, problems, old):
             cells = line.rstrip("\n").split("\t")
             if len(cells) != 5 or cells[1] not in RUNTIMES or not cells[2].isdigit():
                 problems.append("%s: no record: %s" % (place, line.strip()))
+            elif cells[0] in faults and cells[2] == "0" and cells[4].startswith("cannot="):
+                faults[cells[0]].cannot = cells[4].partition("=")[2]
             elif cells[0] not in faults:
                 problems.append("%s: tests/faults.txt does not have '%s' (%s)" % (place, cells[0], cells[3]))
             else:
@@ -181,10 +152,6 @@ def read_records(faults, problems, old):
         more = ", and %d more" % (len(places) - 1) if len(places) > 1 else ""
         problems.append("%s: %s%s" % (places[0], what, more))
     for fault in faults.values():
-        fault.excuse = excuse(fault, skips)
-        if fault.excuse:
-            print("not injected here: " + fault.excuse)
-            continue
         for what in fault.missing() if old.get(fault.name) is None or sum(fault.times.values()) else ():
             problems.append("%s %s: %s" % (fault.name, what, fault.text))
 
@@ -229,14 +196,14 @@ def compare(faults, rows, problems, ran):
     for name in written.keys() - faults.keys():
         problems.append("docs/reliability.md has '%s', tests/faults.txt has not" % name)
     for fault in faults.values():
-        here = ran and not fault.excuse
-        new, old = fault.row() if here else None, written.get(fault.name)
+        was = ran and sum(fault.times.values()) != 0
+        new, old = fault.row() if was else None, written.get(fault.name)
         if old is None:
             problems.append("docs/reliability.md does not have %s" % fault.name)
             continue
         if not fault.fits(old):
             problems.append("docs/reliability.md says otherwise of %s than tests/faults.txt" % fault.name)
-        if here and what_stays(fault, new[4]) != what_stays(fault, old[4]):
+        if was and what_stays(fault, new[4]) != what_stays(fault, old[4]):
             problems.append("%s: docs/reliability.md says that %s was seen, it was %s"
                             % (fault.name, old[4], new[4]))
     if len(problems) > before:
@@ -281,6 +248,9 @@ def main(words):
             f.write("\n".join(head + tables(faults, old) + tail))
     print("\n".join(problems) or "%d faults, injected %s times" %
           (len(faults), format(sum(sum(f.times.values()) for f in faults.values()), ",")))
+    for fault in faults.values():
+        if fault.cannot and not sum(fault.times.values()):
+            print("not injected here: %s: %s" % (fault.name, fault.cannot))
     if not words:
         subprocess.run([os.path.join(ROOT, "scripts", "result.sh"), "faults", "fail" if problems else "run",
                         "see above"], check=True)

@@ -94,8 +94,12 @@ static void *core_main(void *argument)
         atomic_store_explicit(&core->mailbox, SIMPLER_NO_TASK, memory_order_relaxed);
         run_mail(core, number);
         simpler_event_notify(&pool->device->progress, 1);
-        if (atomic_load_explicit(&pool->waiting, memory_order_seq_cst))
-            simpler_cohort_pump(&core->thread, pool);
+        if (!atomic_load_explicit(&pool->waiting, memory_order_seq_cst))
+            continue;
+        simpler_cohort_pump(&core->thread, pool);
+        /* What became ready when it gave up a task that had no threads. */
+        give_away(core);
+        simpler_event_notify(&pool->device->progress, 1);
     }
     simpler_crash_line_leave(stack);
     simpler_hang_exit(&core->thread);

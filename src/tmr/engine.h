@@ -118,7 +118,7 @@ struct simpler_thread {
     uint32_t woken_sleep; /* the sleep of the orchestrator that this thread has ended */
     uint32_t owed;        /* a consumer with many references, or SIMPLER_NO_TASK */
     int32_t owed_count;   /* of which this thread has so many to drop */
-    uint32_t owed_finds;  /* tasks begun since it had none */
+    uint32_t owed_finds;  /* tasks begun since it last dropped some */
     uint32_t victim;      /* where stealing starts */
     uint32_t deferred;    /* conditions that the kernel which runs has registered */
     uint32_t handshake;   /* its copy of the run's enable_profiling_flag, see arg_capture.h */

@@ -196,7 +196,8 @@ void simpler_scheduler_expose(struct simpler_thread *thread)
         thread->stack = rest;
         moved++;
     }
-    thread->stack_count -= moved;
+    /* Of a list that the cores gave away it does not know how long it is. */
+    thread->stack_count -= moved < thread->stack_count ? moved : thread->stack_count;
     if (thread->stack == SIMPLER_NO_TASK)
         thread->stack_ns = 0;
     if (moved != 0)

@@ -312,9 +312,9 @@ static void a_thread_that_is_held_holds_up_nobody(void **state)
     config.runtime = "host_build_graph";
 #if defined(SIMPLER_DEBUG)
     simpler_testpoint_set(force, NULL);
+#else
+    SKIP_TEST("a plan that is not forced may give all tasks to one thread");
 #endif
-    /* Once: kernels that were timed and are short may get one thread, which would wait for itself.
-     */
     assert_int_equal(kit_run(&kit, call_one_long, NULL, &config, &result), 0);
     assert_int_equal(atomic_load(&others), 40);
     simpler_testpoint_set(NULL, NULL);

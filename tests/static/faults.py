@@ -107,17 +107,13 @@ def promises_and_records():
         expect(line, Tree(PROMISES + line), 1, "tests/faults.txt:6: not 'ID | tmr")
 
 
-def skipped_tests():
-    skip = ('<testsuite>\n<testcase name="unit/test_a" classname="unit/test_a" time="0.1" status="%s">\n<system-out>'
-            'SKIP: no tmpfs can be mounted here\n</system-out>\n</testcase>\n</testsuite>\n')
-    for what, statuses, code, text in (
-            ("skipped", ("notrun", "notrun"), 0, "not injected here: full-disk: unit/test_a was skipped: no tmpfs can be mounted"),
-            ("skipped in one suite", ("notrun", "run"), 1, "full-disk was never injected anywhere"),
-            ("not skipped", (), 1, "full-disk was never injected anywhere")):
-        tree = Tree(records=GOOD[:2])
-        for i, status in enumerate(statuses):
-            tree.write("build/results/%d.xml" % i, skip % status)
-        expect(what, tree, code, text)
+def what_cannot_be():
+    no = ("asan", "full-disk", TMR, 0, "cannot=no tmpfs can be mounted")
+    expect("no machine for it", Tree(records=GOOD[:2] + [no]), 0, "not injected here: full-disk: no tmpfs can be mounted")
+    expect("in one suite alone", Tree(records=GOOD + [no]), 0, "2 faults, injected 133 times")
+    expect("another one", Tree(records=GOOD[1:] + [no]), 1, "lost-edge was never injected on tmr")
+    expect("an unknown one", Tree(records=GOOD + [("asan", "fool-disk", TMR, 0, "cannot=x")]), 1,
+           "tests/faults.txt does not have 'fool-disk'")
 
 
 def document():
@@ -184,7 +180,7 @@ r = subprocess.run([os.path.join(ROOT, "scripts", "faults.py"), "--static"], cap
 if r.returncode:
     bad.append(r.stdout + r.stderr)
 promises_and_records()
-skipped_tests()
+what_cannot_be()
 document()
 helpers()
 print("\n".join(bad) or "ok")

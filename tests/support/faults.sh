@@ -12,3 +12,12 @@ fault_saw() {
     fi
     printf '%s\t%s\t1\t%s\t%s\n' "$id" "$runtime" "${TEST_SOURCE:-?}" "$*" >>"$SIMPLER_TEST_FAULTS"
 }
+# fault_cannot WHY ID...: this machine does not let the test inject them.
+fault_cannot() {
+    local why=$1 id
+    shift
+    [ -n "${SIMPLER_TEST_FAULTS:-}" ] || return 0
+    for id in "$@"; do
+        printf '%s\ttensormap_and_ringbuffer\t0\t%s\tcannot=%s\n' "$id" "${TEST_SOURCE:-?}" "$why" >>"$SIMPLER_TEST_FAULTS"
+    done
+}

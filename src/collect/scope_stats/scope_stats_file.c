@@ -297,6 +297,7 @@ static int open_file(struct scope_stats_file *file, const char *prefix, bool is_
     char path[SCOPE_STATS_PARTIAL_BYTES];
 
     file->is_new = is_new;
+    file->taken = false;
     file->status = 0;
     file->filled = 0;
     simpler_scope_stats_line_run(&file->format);
@@ -313,6 +314,7 @@ static int open_file(struct scope_stats_file *file, const char *prefix, bool is_
             return file->status;
         file->fd = create(path);
     }
+    file->taken = file->fd < 0 && errno == EBUSY;
     if (file->fd < 0)
         return fail(file, "open");
     /* Before the run, so that nothing is left that could be taken for its file; and
@@ -396,8 +398,8 @@ int simpler_scope_stats_file_discard(struct scope_stats_file *file)
 {
     drop_partial(file);
     file->filled = 0;
-    if (file->is_new || file->path[0] == '\0' || unlink(file->path) == 0 || errno == ENOENT ||
-        errno == ENOTDIR)
+    if (file->is_new || file->taken || file->path[0] == '\0' || unlink(file->path) == 0 ||
+        errno == ENOENT || errno == ENOTDIR)
         return 0;
     return fail(file, "removing the file of an earlier run");
 }

@@ -48,6 +48,7 @@ struct scope_stats_file {
     int fd;          /* -1: none is open */
     int status;      /* 0, or why nothing more is written */
     bool is_new;     /* what is at the path stays */
+    bool taken;      /* another run writes there: what is at the path is that one's */
     size_t reserved; /* bytes of the first line */
     char *buffer;    /* kept from file to file */
     size_t filled;   /* bytes in buffer */
