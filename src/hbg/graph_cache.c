@@ -166,5 +166,9 @@ int simpler_hbg_recorded_plan(struct simpler_hbg_recorded *g, const struct simpl
         return 0;
     for (uint32_t i = 0; i < g->func_count; i++)
         g->func_ns[i] = atomic_load_explicit(&costs->kernel_ns[g->funcs[i]], memory_order_relaxed);
-    return simpler_hbg_plan_make(&g->plan, g->image, costs);
+    int rc = simpler_hbg_plan_make(&g->plan, g->image, costs);
+    /* Made for no thread: the next run makes it anew. */
+    if (rc != 0)
+        g->plan.threads = 0;
+    return rc;
 }

@@ -17,8 +17,6 @@
 #include "hbg/host_limits.h"
 #include "task/run_verdict.h"
 
-#define FIRST_HANDOVER_NS 200u
-
 /* ---- memory ---- */
 
 /* Own nodes and those of calls: each at most the window. */
@@ -429,7 +427,6 @@ int simpler_hbg_open(const struct simpler_platform *platform, void **out)
     simpler_event_init(&device->work);
     simpler_event_init(&device->finish);
     simpler_hbg_hang_init(device);
-    atomic_store_explicit(&device->handover_ns, FIRST_HANDOVER_NS, memory_order_relaxed);
     atomic_store_explicit(&device->gate, SIMPLER_HBG_GATE_OVER, memory_order_relaxed);
     *out = device;
     return 0;

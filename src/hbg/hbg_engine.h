@@ -130,6 +130,7 @@ struct simpler_hbg_thread {
     uint64_t head;       /* the track's place that it looks at, as simpler_hbg_track has it */
     uint32_t head_edge;  /* edges before it lead to units that are done */
     uint64_t told_ticks; /* when it last woke a thread for a track */
+    bool woken;          /* it has slept, and found nothing since */
     uint32_t helped;     /* the other track that it last took a grain of, */
     uint64_t helped_at;  /* and where that was afterwards; 0: it has gone on since */
     int64_t args[SIMPLER_KERNEL_ARGS];

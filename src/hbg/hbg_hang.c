@@ -121,8 +121,12 @@ bool simpler_hbg_look(struct simpler_hbg_device *device, struct simpler_hbg_look
     uint64_t progress = progress_of(device, &waits);
     int32_t stop = atomic_load_explicit(&device->stop, memory_order_relaxed);
 
-    if (atomic_exchange_explicit(&device->asked, 0, memory_order_acquire) != 0)
+    if (atomic_load_explicit(&device->asked, memory_order_relaxed) != 0 &&
+        simpler_hbg_visit(device)) {
+        (void)atomic_exchange_explicit(&device->asked, 0, memory_order_acquire);
         simpler_hbg_stall_show(device);
+        simpler_hbg_visit_end(device);
+    }
     if (look->since_ns == 0 || progress != look->progress || stop != look->stop || waits) {
         *look = (struct simpler_hbg_look){progress, now, stop, 0};
         return false;

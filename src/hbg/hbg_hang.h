@@ -33,6 +33,13 @@ uint64_t simpler_hbg_look_ns(const struct simpler_hbg_device *device);
 bool simpler_hbg_look(struct simpler_hbg_device *device, struct simpler_hbg_look *look,
                       uint64_t *idle_ns);
 
+/*
+ * The caller looks at what the run is made of: until it is out again the run is not cut anew.
+ * False: it is over, or just being cut.
+ */
+bool simpler_hbg_visit(struct simpler_hbg_device *device);
+void simpler_hbg_visit_end(struct simpler_hbg_device *device);
+
 /* Takes the run away from its threads, which were asked out; writes device->busy. */
 void simpler_hbg_hang_freeze(struct simpler_hbg_device *device);
 /* The run hung: what the log and @stall say of it. */

@@ -19,7 +19,8 @@
 #include "hbg/unit_sched.h"
 
 /* Who waits longer on its track does grains of another one. */
-#define TRACK_WAIT_NS 2000u
+#define TRACK_WAIT_NS     2000u
+#define FIRST_HANDOVER_NS 200u
 
 /* False: there is no run, or it is over, or about to be cut anew. */
 static bool try_enter(struct simpler_hbg_device *device)
@@ -52,6 +53,23 @@ static void leave(struct simpler_hbg_device *device)
     simpler_event_notify_rare(&device->finish, 1);
 }
 
+bool simpler_hbg_visit(struct simpler_hbg_device *device)
+{
+    uint32_t gate = atomic_load_explicit(&device->gate, memory_order_relaxed);
+
+    do {
+        if ((gate & SIMPLER_HBG_GATE_OVER) != 0 || gate == SIMPLER_HBG_GATE_RECUT)
+            return false;
+    } while (!atomic_compare_exchange_weak_explicit(&device->gate, &gate, gate + 1,
+                                                    memory_order_acquire, memory_order_relaxed));
+    return true;
+}
+
+void simpler_hbg_visit_end(struct simpler_hbg_device *device)
+{
+    leave(device);
+}
+
 /* The run is over, to be cut anew, or taken away. */
 static bool is_out(const struct simpler_hbg_device *device)
 {
@@ -68,10 +86,14 @@ static uint32_t spin(struct simpler_hbg_thread *thread)
     do {
         if (simpler_deferral_is_open(&device->deferred))
             simpler_hbg_deferred_poll(thread);
-        uint32_t unit = now < patience ? simpler_hbg_find(thread) : simpler_hbg_find_all(thread);
+        /* Who helps with blocks owes no counts meanwhile: they may take long. */
+        bool offered =
+            (uint32_t)atomic_load_explicit(&device->spread.word, memory_order_relaxed) != 0;
+        uint32_t unit =
+            now < patience && !offered ? simpler_hbg_find(thread) : simpler_hbg_find_all(thread);
         if (unit != SIMPLER_HBG_NO_UNIT || is_out(device))
             return unit;
-        if (simpler_hbg_spread_help(thread))
+        if (offered && simpler_hbg_spread_help(thread))
             end = simpler_clock_ticks() + device->spin_ticks;
         simpler_round_trip_answer(&device->round_trip);
         simpler_clock_relax();
@@ -111,10 +133,22 @@ static bool work(struct simpler_hbg_thread *thread, uint32_t *seen)
                 return true;
             simpler_event_cancel(&device->work);
         }
-        if (unit != SIMPLER_HBG_NO_UNIT)
-            simpler_hbg_run_unit(thread, unit);
-        else if (simpler_hbg_is_shut(device))
-            break;
+        /* What it has completed may make more ready: that is dropped too when the run is cut anew.
+         */
+        if (unit == SIMPLER_HBG_NO_UNIT && simpler_hbg_is_shut(device)) {
+            unit = simpler_hbg_find_all(thread);
+            if (unit == SIMPLER_HBG_NO_UNIT)
+                break;
+        }
+        if (unit == SIMPLER_HBG_NO_UNIT)
+            continue;
+        /* Of those who sleep a track wakes one: who was woken and has found something, the next. */
+        if (thread->woken) {
+            thread->woken = false;
+            if (atomic_load_explicit(&device->tracked, memory_order_relaxed) != NULL)
+                simpler_event_notify(&device->work, 1);
+        }
+        simpler_hbg_run_unit(thread, unit);
     }
     if (!thread->left)
         simpler_hbg_settle(thread);
@@ -171,8 +205,10 @@ static void *thread_main(void *argument)
         }
         bool parks = work(thread, &seen);
         leave(device);
-        if (parks)
+        if (parks) {
             park(thread, seen);
+            thread->woken = true;
+        }
     }
     simpler_hbg_crash_leave(stack);
     simpler_kernel_guard_exit(&thread->place.guard, &device->guarded);
@@ -219,6 +255,9 @@ static int start_threads(struct simpler_hbg_device *device, const struct simpler
         atomic_store_explicit(&device->most_threads, most, memory_order_relaxed);
     device->parallel = count < cpus ? count : cpus;
     device->spin_allowed = count <= cpus;
+    /* Until it is measured; what other threads needed says nothing. */
+    atomic_store_explicit(&device->handover_ns, FIRST_HANDOVER_NS, memory_order_relaxed);
+    device->probed_ns = 0;
     simpler_hbg_seats_open(device, cpus);
     device->spin_ticks = simpler_clock_ns_to_ticks(
         device->spin_allowed ? SIMPLER_PARK_COST_NS : SIMPLER_OVERSUBSCRIBED_NS);

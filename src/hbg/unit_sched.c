@@ -216,6 +216,11 @@ void simpler_hbg_complete(struct simpler_hbg_thread *thread, struct simpler_hbg_
     thread->done++;
 }
 
+static bool is_of(const struct simpler_hbg_part *part, uint32_t unit)
+{
+    return unit - part->first_unit < part->plan->grain_count;
+}
+
 uint32_t simpler_hbg_find(struct simpler_hbg_thread *thread)
 {
     /* acquire: the part and where its tracks begin. */
@@ -223,11 +228,23 @@ uint32_t simpler_hbg_find(struct simpler_hbg_thread *thread)
         atomic_load_explicit(&thread->device->tracked, memory_order_acquire);
     uint32_t unit = look(thread, tracked);
 
-    /* The count is a line that all share: not as long as there is more to do. */
-    if (unit != SIMPLER_HBG_NO_UNIT || thread->done_part == NULL ||
-        (tracked != NULL && !simpler_hbg_track_is_over(thread, tracked)))
+    if (thread->done_part == NULL)
+        return unit;
+    /*
+     * The count is a line that all share: not as long as there is more to do of that part.  Who
+     * waits for a part that is done does not wait for a unit of another one.
+     */
+    if (unit != SIMPLER_HBG_NO_UNIT
+            ? is_of(thread->done_part, unit)
+            : tracked != NULL && !simpler_hbg_track_is_over(thread, tracked))
         return unit;
     settle(thread);
+    if (thread->handed == SIMPLER_HBG_NO_UNIT)
+        return unit;
+    if (unit != SIMPLER_HBG_NO_UNIT) {
+        push(thread, unit);
+        simpler_event_notify(&thread->device->work, 1);
+    }
     return take_handed(thread);
 }
 
@@ -324,16 +341,23 @@ static void boot_rest(struct simpler_hbg_thread *thread, struct simpler_hbg_part
     const struct simpler_hbg_node *nodes = simpler_hbg_nodes(part->image);
 
     for (uint32_t n = 0; n < part->image->node_count; n++) {
-        if ((part->failed[n] & (SIMPLER_HBG_DONE | SIMPLER_HBG_HELD)) != 0 ||
+        bool is_call = nodes[n].func_id == SIMPLER_HBG_FUNC_GRAPH;
+        /* The bits of a call that has begun may be written now, by who ends it. */
+        if (atomic_load_explicit(&device->units[part->first_unit + n].wake, memory_order_acquire) ==
+                SIMPLER_HBG_WAKE_CLOSED ||
+            (!is_call && (part->failed[n] & SIMPLER_HBG_HELD) != 0) ||
             !is_ready(device, part, part->first_unit + n))
             continue;
-        if (nodes[n].func_id != SIMPLER_HBG_FUNC_GRAPH) {
+        if (!is_call) {
             offer(thread, part->first_unit + n, published);
             continue;
         }
         struct simpler_hbg_part *called =
             &device->parts[1 + simpler_hbg_words(part->image)[nodes[n].first_word]];
-        called->poisoned = simpler_hbg_is_poisoned(device, part, n);
+        bool poisoned = simpler_hbg_is_poisoned(device, part, n);
+        /* What has begun has it, and may be read by who ends it. */
+        if (called->poisoned != poisoned)
+            called->poisoned = poisoned;
         boot_rest(thread, called, published);
     }
 }
