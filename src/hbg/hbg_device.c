@@ -234,17 +234,6 @@ static void start_dump(struct simpler_hbg_device *device)
 #endif
 }
 
-/* How many threads it takes; the caller wakes them, for a woken thread waits for its waker's CPU.
- */
-static uint32_t wanted_threads(const struct simpler_hbg_device *device)
-{
-    for (uint32_t p = 0; p < device->part_count; p++) {
-        if (device->parts[p].plan->grain_count > 1)
-            return device->parallel;
-    }
-    return 1;
-}
-
 /* The device has the run until the last thread has left it. */
 static int run_on_device(struct simpler_hbg_device *device, uint64_t end,
                          struct simpler_stall *stall)
@@ -257,11 +246,11 @@ static int run_on_device(struct simpler_hbg_device *device, uint64_t end,
         return 0;
     uint32_t before = atomic_load_explicit(&device->finish_seq, memory_order_relaxed);
     atomic_store_explicit(&device->booted, SIMPLER_HBG_BOOT_NEW, memory_order_relaxed);
-    /* Before the run is theirs: they may cut its plans anew. */
-    uint32_t wanted = wanted_threads(device);
     /* W4, release: the run. */
     atomic_store_explicit(&device->gate, 0, memory_order_release);
-    simpler_event_notify(&device->work, wanted);
+    /* One, which starts it and wakes the others: two that the caller wakes at once share its CPU.
+     */
+    simpler_event_notify(&device->work, 1);
     (void)wait_finish(device, before, end, stall);
     if (atomic_load_explicit(&device->attention, memory_order_relaxed) != 0)
         device->failed_dirty = true;

@@ -78,6 +78,7 @@ static void what_a_core_gives_up_is_not_stranded(void **state)
 #endif
     (void)graph;
     (void)config;
+    (void)result;
 }
 
 KIT_FIXTURE(kit)
