@@ -453,7 +453,7 @@ static void disarm_transport(struct fault_round *round)
 
 /* ---- the system ---- */
 
-static void limit(struct fault_round *round, int which, rlim_t soft)
+static void limit(struct fault_round *round, __rlimit_resource_t which, rlim_t soft)
 {
     (void)getrlimit(which, &round->limit);
     struct rlimit limit = {soft, round->limit.rlim_max};
