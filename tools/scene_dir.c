@@ -16,6 +16,7 @@
 #include "scene_golden.h"
 #include "simpler/ops.h"
 #include "unit_build.h"
+#include "unit_prune.h"
 #include "report/regular_file.h"
 
 struct scene_dir {
@@ -316,7 +317,9 @@ int simpler_scene_dir_open(const char *command, const char *path, const struct s
     if (rc != 0)
         return rc;
     kept = d;
-    if (!load_orchestration(command, d) || !load_kernels(command, d))
+    bool loaded = load_orchestration(command, d) && load_kernels(command, d);
+    simpler_unit_prune_loaded();
+    if (!loaded)
         return SIMPLER_EXIT_FAILED;
     d->scene = (struct simpler_scene){
         .abi = SIMPLER_SCENE_ABI,

@@ -93,10 +93,8 @@ bool simpler_unit_cache_find(const char *dir, const struct simpler_content_hash 
         return false;
     int lock = simpler_unit_prune_enter(dir);
     bool found = access(object, R_OK) == 0;
-    if (found) {
-        simpler_unit_prune_use(object);
-        simpler_unit_prune_use(deps);
-    }
+    if (found)
+        simpler_unit_prune_use(lock, object, deps);
     simpler_unit_prune_leave(lock);
     return found;
 }

@@ -35,12 +35,20 @@ struct entries {
     uint64_t bytes;
 };
 
+/*
+ * The lock of an entry that this process uses and whose stamp it cannot set; -1: there is none.
+ * Of the program's main thread, as all of this.
+ */
+static int kept = -1;
+
 static int open_lock(const char *dir, int how)
 {
     char path[4096];
 
     (void)snprintf(path, sizeof(path), "%s/.lock", dir);
     int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (lock < 0) /* the cache is another user's, or read-only: a lock needs no writing */
+        lock = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (lock >= 0 && flock(lock, how) != 0) {
         (void)close(lock);
         return -1;
@@ -59,9 +67,19 @@ void simpler_unit_prune_leave(int lock)
         (void)close(lock);
 }
 
-void simpler_unit_prune_use(const char *path)
+void simpler_unit_prune_use(int lock, const char *object, const char *list)
 {
-    (void)utimensat(AT_FDCWD, path, NULL, 0);
+    bool stamped = utimensat(AT_FDCWD, object, NULL, 0) == 0;
+
+    (void)utimensat(AT_FDCWD, list, NULL, 0);
+    if (!stamped && kept < 0 && lock >= 0)
+        kept = fcntl(lock, F_DUPFD_CLOEXEC, 0);
+}
+
+void simpler_unit_prune_loaded(void)
+{
+    simpler_unit_prune_leave(kept);
+    kept = -1;
 }
 
 /* "<hash>.so" or "<hash>.deps". */

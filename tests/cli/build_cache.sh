@@ -112,4 +112,74 @@ built two 0
 chmod a-w cache
 "$SIMPLER" build two >out 2>err && grep -q ' 0 compiled' out || fail "a cache that cannot be written"
 chmod u+w cache
+
+# Who may only read the cache (root tries another user) has the lock as well.  He cannot note that
+# an entry is in use, and so keeps the lock until he has loaded what he found.
+as_reader=
+if [ "$(id -u)" -eq 0 ]; then
+    as_reader="setpriv --reuid=65534 --regid=65534 --clear-groups"
+    chmod 755 "$work"
+fi
+mkfifo -m 666 started gate
+cat >cxx <<END
+#!/bin/sh
+[ ! -e $work/hold ] || { echo >$work/started; read -r line <$work/gate; exit 1; }
+exec c++ "\$@"
+END
+chmod +x cxx
+mkdir five
+cat >five/orch.cpp <<'END'
+#include <cstdio>
+#include <cstring>
+#include <unistd.h>
+#include "pto_orchestration_api.h"
+static void look(const char *when)
+{
+    char name[40], path[4096];
+    for (int fd = 3; fd < 100; fd++) {
+        snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+        ssize_t n = readlink(name, path, sizeof path - 1);
+        path[n > 0 ? n : 0] = 0;
+        if (strstr(path, "/cache/.lock"))
+            printf("locked %s\n", when);
+    }
+}
+static const struct loading {
+    loading() { look("as it loads"); }
+} loading;
+extern "C" void aicpu_orchestration_entry(const ChipTaskArgs &) { look("as it runs"); }
+END
+echo 'extern "C" void kernel_entry(long *) {}' >five/kernel.cpp
+cat >five/scene.json <<'END'
+{"name": "five", "source": "orch.cpp", "cases": [{"name": "first", "args": []}],
+ "kernels": [{"func_id": 0, "name": "k", "source": "kernel.cpp", "core_type": "aiv"}]}
+END
+CXX=$work/cxx "$SIMPLER" build five >out 2>err || fail "five: $(cat err)"
+chmod a-w cache cache/.lock
+if ! $as_reader test -x "$SIMPLER"; then
+    echo "not tried: another user cannot run $SIMPLER"
+elif [ -n "$as_reader" ]; then
+    CXX=$work/cxx $as_reader "$SIMPLER" run five >out 2>err || fail "a reader: $(cat err)"
+    [ "$(grep -c '^locked as it loads' out)" -eq 1 ] || fail "what a reader loads may go"
+    grep -q '^locked as it runs' out && fail "a reader that has loaded all keeps the lock"
+    : >hold
+    echo '// again' >>five/kernel.cpp
+    chmod a+w cache # a directory of many users, entries of one
+    CXX=$work/cxx $as_reader "$SIMPLER" run five >out.reader 2>&1 &
+    read -r line <started # the orchestration was found, the kernel is being compiled
+    entry a .so 300 '5 hours'
+    sed -i '$s/.*/\/\/ a third time/' one/orch.cpp
+    built one 1
+    is_there YES a .so
+    echo >gate
+    wait $!
+    rm hold
+fi
+chmod a-w cache
+flock -x cache/.lock timeout 1 env CXX="$work/cxx" $as_reader "$SIMPLER" build five >out 2>err
+[ $? -eq 124 ] || fail "a reader looks while entries are removed"
+chmod u+w cache cache/.lock
+sed -i '$s/.*/\/\/ a fourth time/' one/orch.cpp
+built one 1
+is_there NO a .so
 echo ok
