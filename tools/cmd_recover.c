@@ -88,6 +88,11 @@ static void print_dump_losses(const struct simpler_recover_result *r)
     if (r->payloads_lost != 0)
         (void)printf("  %" PRIu64 " payload%s not there as a whole: truncated in the manifest\n",
                      r->payloads_lost, simpler_text_plural(r->payloads_lost));
+    if (r->payloads_unreadable != 0)
+        (void)printf("  %" PRIu64
+                     " of them because args.bin cannot be read there: each ends before "
+                     "the first page that is lost\n",
+                     r->payloads_unreadable);
     if (r->records_refused != 0)
         (void)printf("  %" PRIu64 " record%s left out for making no sense\n", r->records_refused,
                      simpler_text_plural(r->records_refused));
@@ -145,6 +150,7 @@ static void write_result(struct simpler_json_writer *w, const struct simpler_rec
     write_part(w, "args_dump", &r->args_dump);
     simpler_json_writer_u64(w, "payloads_from_region", r->payloads_from_region);
     simpler_json_writer_u64(w, "payloads_lost", r->payloads_lost);
+    simpler_json_writer_u64(w, "payloads_unreadable", r->payloads_unreadable);
     simpler_json_writer_u64(w, "records_refused", r->records_refused);
     simpler_json_writer_u64(w, "unnamed_bytes", r->unnamed_bytes);
 }

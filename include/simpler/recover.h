@@ -46,6 +46,8 @@ struct simpler_recover_result {
     uint64_t payloads_lost;        /**< of args_dump: cut, and said so in their entries */
     uint64_t records_refused;      /**< of args_dump: they make no sense */
     uint64_t unnamed_bytes;        /**< of an args.bin whose records died with the process */
+    /** Of payloads_lost: the disk does not give back a page of args.bin; they end before it. */
+    uint64_t payloads_unreadable;
 };
 
 /**

@@ -65,6 +65,7 @@
     X(RETAINED_BEFORE_CHUNK)     \
     X(RETAINED_BEFORE_MANIFEST)  \
     X(DUMP_BIN_WRITE)            \
+    X(DUMP_BIN_READ)             \
     X(DUMP_RESERVE)              \
     X(DUMP_SPOOL_WRITE)          \
     X(DUMP_MANIFEST_WRITE)       \

@@ -217,6 +217,7 @@ static void recover_args_dump(struct recovery *r)
     memcpy(part->message, o.why, sizeof(part->message));
     r->out->payloads_from_region = o.payloads_from_arena;
     r->out->payloads_lost = o.lost;
+    r->out->payloads_unreadable = o.lost_unreadable;
     r->out->records_refused = o.refused;
     if (part->status != 0)
         part->state = SIMPLER_RECOVER_FAILED;

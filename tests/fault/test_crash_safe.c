@@ -328,12 +328,13 @@ static void must_have_stayed(const char *prefix, const char *region, int rc, con
 }
 
 /* A process that was killed inside a run; its rig stays open. */
-static void crash_inside(struct crash_rig *rig, char prefix[128], char region[256])
+static void crash_inside(struct crash_rig *rig, uint32_t boundaries, char prefix[128],
+                         char region[256])
 {
     region[0] = '\0';
     for (int tries = 0; region[0] == '\0' && tries < 20; tries++) {
         crash_rig_start(rig);
-        wait_for_boundaries(rig, 1500);
+        wait_for_boundaries(rig, boundaries);
         assert_true(crash_rig_kill(rig));
         crash_rig_prefix(rig, atomic_load(&rig->proof->run), prefix);
         read_region_path(prefix, region);
@@ -350,7 +351,7 @@ static void region_that_cannot_be_read(void **state)
 
     (void)state;
     crash_rig_open(&rig);
-    crash_inside(&rig, prefix, region);
+    crash_inside(&rig, 1500, prefix, region);
     if (geteuid() == 0) {
         assert_int_equal(chown(region, 12345, (gid_t)-1), 0);
         rc = simpler_recover(prefix, &result);
@@ -381,6 +382,134 @@ static void region_that_cannot_be_read(void **state)
     assert_int_equal(crash_rig_check(&rig, atomic_load(&rig.proof->run), false), 0);
     (void)failed;
     crash_rig_close(&rig);
+}
+
+/* ---- args.bin that has lost pages ---- */
+
+#if defined(SIMPLER_DEBUG)
+struct lost_pages {
+    uint32_t from;  /* the first read that fails; those after it fail, */
+    uint32_t every; /* or each n-th of them */
+    uint32_t seen;
+};
+
+static bool page_is_lost(void *user, enum simpler_testpoint point)
+{
+    struct lost_pages *l = user;
+
+    if (point != SIMPLER_TESTPOINT_DUMP_BIN_READ)
+        return false;
+    uint32_t n = l->seen++;
+    return n >= l->from && (n - l->from) % l->every == 0;
+}
+
+static off_t size_of(const char *prefix, const char *name)
+{
+    char path[256];
+    struct stat info;
+
+    (void)snprintf(path, sizeof(path), "%s/args_dump/%s", prefix, name);
+    return stat(path, &info) == 0 ? info.st_size : 0;
+}
+
+/* Of a manifest.  What is lost is of a page that is; without a region also what was not written
+ * yet, or would lie behind the end of args.bin. */
+struct payloads {
+    uint64_t whole, lost;
+    uint64_t begun; /* of those that are lost: they end before a page of the file */
+    uint64_t scalars;
+};
+
+static void count_payload(struct payloads *p, const struct simpler_dump_entry *e, uint64_t bytes)
+{
+    p->scalars += e->kind == SIMPLER_DUMP_SCALAR;
+    p->whole += e->kind == SIMPLER_DUMP_TENSOR && !e->truncated;
+    p->lost += e->truncated;
+    if (!e->truncated || e->bin_size == 0 || e->bin_offset + e->bin_size + 4 > bytes)
+        return;
+    p->begun++;
+    assert_int_equal((e->bin_offset + e->bin_size) % 4096, 0);
+}
+
+static struct payloads count_payloads(const char *prefix)
+{
+    struct simpler_dump_manifest *manifest;
+    struct simpler_dump_entry entry;
+    struct payloads p = {0};
+    uint64_t bytes = (uint64_t)size_of(prefix, "args.bin");
+    char path[256];
+    int rc;
+
+    (void)snprintf(path, sizeof(path), "%s/args_dump/args_dump.json", prefix);
+    assert_int_equal(simpler_dump_manifest_open(path, &manifest), 0);
+    while ((rc = simpler_dump_manifest_next(manifest, &entry)) > 0)
+        count_payload(&p, &entry, bytes);
+    assert_int_equal(rc, 0);
+    assert_int_equal(simpler_dump_manifest_header(manifest)->count[SIMPLER_DUMP_COUNT_TRUNCATED],
+                     p.lost);
+    simpler_dump_manifest_close(manifest);
+    return p;
+}
+
+/* A run that was killed with records in its spool; recovered while pages of args.bin are lost. */
+static struct payloads recover_with_lost_pages(struct crash_rig *rig, bool has_region,
+                                               uint32_t from, uint32_t every)
+{
+    struct lost_pages l = {.from = from, .every = every};
+    char prefix[128], region[256];
+
+    crash_rig_open(rig);
+    if (has_region)
+        rig->tensor_bytes = 65536; /* no payload of a run is written over */
+    do { /* until there are records, and some pages of payloads that have reached the disk */
+        crash_inside(rig, 2000, prefix, region);
+    } while (size_of(prefix, ".spool") < 100 * 128 || size_of(prefix, "args.bin") < 3 * 4096);
+    if (!has_region)
+        assert_int_equal(unlink(region), 0);
+    simpler_testpoint_set(page_is_lost, &l);
+    int rc = simpler_recover(prefix, &result);
+    simpler_testpoint_set(NULL, NULL);
+    assert_int_equal(rc, 0);
+    assert_true(l.seen > from);
+    struct payloads p = count_payloads(prefix);
+    assert_true(p.scalars != 0);
+    assert_int_equal(p.whole + p.lost + p.scalars, result.args_dump.records);
+    assert_int_equal(result.payloads_lost, p.lost);
+    if (has_region)
+        assert_int_equal(crash_rig_check(rig, atomic_load(&rig->proof->run), false), 0);
+    fault_saw("payload-unreadable", "recover=%s payload=%s", simpler_status_name(rc),
+              p.lost != 0 ? "cut" : "whole");
+    crash_rig_close(rig);
+    return p;
+}
+#endif
+
+/* It ends nothing: what an arena has is whole, the rest is cut, said, and counted. */
+static void payload_that_cannot_be_read(void **state)
+{
+    (void)state;
+#if defined(SIMPLER_DEBUG)
+    struct crash_rig rig;
+
+    /* The memory has all of them. */
+    struct payloads p = recover_with_lost_pages(&rig, true, 0, 1);
+    assert_true(p.whole != 0 && p.lost == 0);
+    assert_int_equal(result.payloads_from_region, p.whole);
+    assert_int_equal(result.payloads_unreadable, 0);
+    /* It is gone: nothing is there, or what was read before. */
+    p = recover_with_lost_pages(&rig, false, 0, 1);
+    assert_true(p.whole == 0 && p.lost != 0 && p.begun == 0);
+    assert_in_range(result.payloads_unreadable, 1, p.lost);
+    p = recover_with_lost_pages(&rig, false, 7, 1);
+    assert_true(p.whole != 0 && p.whole <= 7 && p.lost > 7);
+    assert_in_range(result.payloads_unreadable, 1, p.lost - (7 - p.whole));
+    /* A block cannot be read and its first page can: what is on two pages is cut between them. */
+    p = recover_with_lost_pages(&rig, false, 0, 2);
+    assert_true(p.whole > p.begun && p.begun != 0);
+    assert_int_equal(result.payloads_unreadable, p.begun);
+#else
+    SKIP_TEST("a release build has no test points");
+#endif
 }
 
 /* The memory has buffers of both: those of the run that was under way are taken. */
@@ -597,6 +726,7 @@ int main(void)
         cmocka_unit_test(torn_ends),
         cmocka_unit_test(torn_end_without_region),
         cmocka_unit_test(region_that_cannot_be_read),
+        cmocka_unit_test(payload_that_cannot_be_read),
         cmocka_unit_test(two_runs_under_one_prefix),
         cmocka_unit_test(damaged_leftovers),
         cmocka_unit_test(random_kills),

@@ -124,13 +124,14 @@ static void run_once(struct kit *kit, const struct crash_rig *rig, uint32_t run)
     atomic_store_explicit(&proof->completed, run + 1, memory_order_release);
 }
 
-/* Small buffers and arenas: they are used again many times in a run. */
+/* Small buffers and, unless the rig says otherwise, arenas: they are used again many times in a
+ * run. */
 static void child_main(const struct crash_rig *rig)
 {
     struct simpler_worker_config config = SIMPLER_WORKER_CONFIG_INIT;
     struct kit kit;
 
-    config.dump = (struct simpler_dump_config){16, 3, 512, 4};
+    config.dump = (struct simpler_dump_config){16, 3, rig->tensor_bytes, 4};
     config.crash_safe = rig->crash_safe;
     kit_open_config(&kit, &config);
     for (uint32_t run = 0; run < rig->runs; run++)
@@ -145,6 +146,7 @@ void crash_rig_open(struct crash_rig *rig)
     memset(rig, 0, sizeof(*rig));
     rig->crash_safe = true;
     rig->runs = CRASH_RIG_RUNS;
+    rig->tensor_bytes = 512;
     (void)snprintf(rig->directory, sizeof(rig->directory), "/tmp/simpler_crash_XXXXXX");
     require(mkdtemp(rig->directory) != NULL, "mkdtemp");
     rig->proof =

@@ -34,8 +34,9 @@ struct crash_rig {
     pid_t child; /* 0: none */
     pid_t last;  /* that was killed: what it has left goes with the rig, or the next child */
     bool crash_safe;
-    bool one_prefix; /* every run has that of the first */
-    uint32_t runs;   /* at most; the child then ends by itself */
+    bool one_prefix;       /* every run has that of the first */
+    uint32_t tensor_bytes; /* an arena holds 48 tensors of this size */
+    uint32_t runs;         /* at most; the child then ends by itself */
 };
 
 /* A fresh directory, an empty proof. */

@@ -242,6 +242,7 @@ static int export_manifest(struct recovery *r, uint32_t level)
     r->out->truncated = e.truncated;
     r->out->payloads_from_arena = r->salvage.from_arena;
     r->out->lost = r->salvage.lost;
+    r->out->lost_unreadable = r->salvage.lost_unreadable;
     return 0;
 }
 

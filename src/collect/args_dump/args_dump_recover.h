@@ -21,7 +21,8 @@ struct args_dump_recovered {
     uint64_t payloads_from_arena;
     uint64_t truncated; /* entries that are */
     uint64_t lost;      /* entries whose payload is neither in args.bin nor in an arena, whole */
-    uint64_t refused;   /* records that make no sense, left out */
+    uint64_t lost_unreadable; /* of those: of a page that args.bin has lost */
+    uint64_t refused;         /* records that make no sense, left out */
     uint64_t torn_bytes;
     char path[ARGS_DUMP_PATH_BYTES]; /* the directory args_dump */
     char why[160];                   /* of a failure */

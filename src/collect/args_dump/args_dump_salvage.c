@@ -15,6 +15,7 @@
 #include "simpler/status.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
+#define PAGE         ((uint64_t)4096) /* what a disk loses at once, or a multiple */
 
 int simpler_args_dump_salvage_init(struct args_dump_salvage *s, int directory,
                                    const struct simpler_region_reader *reader)
@@ -71,24 +72,40 @@ static bool fail(struct args_dump_salvage *s, int error, const char *what)
     return false;
 }
 
-/* Bytes at @at of args.bin, or of the region; false: it ends before, or (an error) it cannot be
- * read now. */
-static bool get(struct args_dump_salvage *s, bool from_region, uint64_t at, size_t bytes)
+/* What a medium answers that has lost what it held, or holds something else. */
+static bool is_lost(int error)
 {
-    if (from_region)
-        return simpler_region_reader_read(s->reader, at, s->buffer, bytes) == 0 ||
-               fail(s, errno, "read the region");
+    return error == EIO || error == ENODATA || error == EBADMSG || error == EUCLEAN ||
+           error == EILSEQ;
+}
+
+/* Bytes at @at of args.bin; false: it ends before, has lost them (@unreadable), or (an error)
+ * cannot be read now. */
+static bool get_of_bin(struct args_dump_salvage *s, uint64_t at, size_t bytes)
+{
     for (size_t done = 0; done < bytes;) {
-        ssize_t n = pread(s->bin, s->buffer + done, bytes - done, (off_t)(at + done));
+        ssize_t n = -1;
+        errno = EIO;
+        if (!SIMPLER_FAILPOINT(DUMP_BIN_READ))
+            n = pread(s->bin, s->buffer + done, bytes - done, (off_t)(at + done));
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0)
+        s->unreadable = n < 0 && is_lost(errno);
+        if (n < 0 && !s->unreadable)
             return fail(s, errno, "read " ARGS_DUMP_BIN);
-        if (n == 0)
+        if (n <= 0)
             return false;
         done += (size_t)n;
     }
     return true;
+}
+
+static bool get(struct args_dump_salvage *s, bool from_region, uint64_t at, size_t bytes)
+{
+    if (!from_region)
+        return get_of_bin(s, at, bytes);
+    return simpler_region_reader_read(s->reader, at, s->buffer, bytes) == 0 ||
+           fail(s, errno, "read the region");
 }
 
 static bool put(struct args_dump_salvage *s, uint64_t at, size_t bytes)
@@ -104,19 +121,35 @@ static bool put(struct args_dump_salvage *s, uint64_t at, size_t bytes)
     return true;
 }
 
-/* False with an error: nobody knows. */
+static size_t smaller(uint64_t a, uint64_t b)
+{
+    return (size_t)(a < b ? a : b);
+}
+
+/*
+ * False with an error: nobody knows.  Where a block of args.bin is unreadable its pages are
+ * tried, so that s->readable bytes of the payload are before the first that is lost.
+ */
 static bool is_whole(struct args_dump_salvage *s, const struct args_dump_record *r,
                      bool from_region, uint64_t at)
 {
+    uint64_t done = 0;
     uint32_t crc = 0;
+    bool by_page = false;
 
-    for (uint64_t done = 0; done < r->payload_size;) {
-        uint64_t left = r->payload_size - done;
-        size_t n = left < BUFFER_BYTES ? (size_t)left : BUFFER_BYTES;
-        if (!get(s, from_region, at + done, n))
+    s->unreadable = false;
+    while (done < r->payload_size) {
+        uint64_t most = by_page ? PAGE - (at + done) % PAGE : BUFFER_BYTES;
+        size_t n = smaller(r->payload_size - done, most);
+        if (get(s, from_region, at + done, n)) {
+            crc = simpler_crc32c(crc, s->buffer, n);
+            done += n;
+        } else if (s->unreadable && !by_page) {
+            by_page = true;
+        } else {
+            s->readable = done;
             return false;
-        crc = simpler_crc32c(crc, s->buffer, n);
-        done += n;
+        }
     }
     return crc == r->crc32c;
 }
@@ -129,8 +162,7 @@ static bool copy(struct args_dump_salvage *s, const struct args_dump_record *r, 
     if (s->bin < 0)
         return fail(s, errno, "open " ARGS_DUMP_BIN);
     for (uint64_t done = 0; done < r->payload_size;) {
-        uint64_t left = r->payload_size - done;
-        size_t n = left < BUFFER_BYTES ? (size_t)left : BUFFER_BYTES;
+        size_t n = smaller(r->payload_size - done, BUFFER_BYTES);
         if (!get(s, true, from + done, n) || !put(s, r->payload_offset + done, n))
             return false;
         SIMPLER_TESTPOINT(RECOVER_STEP);
@@ -158,19 +190,24 @@ static bool find_in_arena(const struct args_dump_salvage *s, const struct args_d
     return r->payload_size <= arena->bytes - within;
 }
 
-/* What there is of it, in whole elements. */
-static void cut(struct args_dump_salvage *s, struct args_dump_record *r, bool has_place)
+/* What args.bin has of it, in whole elements. */
+static void cut(struct args_dump_salvage *s, struct args_dump_record *r, bool has_place,
+                bool unreadable)
 {
-    uint64_t there =
-        has_place && r->payload_offset < s->bin_bytes ? s->bin_bytes - r->payload_offset : 0;
+    uint64_t there = 0;
     uint32_t shift = simpler_dtype_shift(r->dtype);
 
+    if (unreadable)
+        there = s->readable;
+    else if (has_place && r->payload_offset < s->bin_bytes)
+        there = s->bin_bytes - r->payload_offset;
     /* All of it is there, but it is something else. */
     if (there >= r->payload_size)
         there = 0;
     r->payload_size = there >> shift << shift;
     r->truncated = 1;
     s->lost++;
+    s->lost_unreadable += unreadable;
 }
 
 bool simpler_args_dump_salvage_take(struct args_dump_salvage *s, struct args_dump_record *r,
@@ -187,16 +224,20 @@ bool simpler_args_dump_salvage_take(struct args_dump_salvage *s, struct args_dum
     }
     if (has_place && s->bin >= 0 && is_whole(s, r, false, r->payload_offset))
         return true;
+    bool unreadable = has_place && s->bin >= 0 && s->unreadable;
     bool found = s->error == 0 && has_arena && find_in_arena(s, r, lane, arena_offset, &at) &&
                  is_whole(s, r, true, at);
     if (s->error != 0)
         return false;
     if (!found) {
-        cut(s, r, has_place);
+        cut(s, r, has_place, unreadable);
         return true;
     }
-    /* A place that is full of something else is not written over: that may be whole. */
-    if (!has_place || r->payload_offset + r->payload_size <= s->bin_bytes) {
+    /* A place that is full of something else is not written over: that may be whole.  Nor is a
+     * page that cannot be read, which a write of a part of it would read. */
+    if (unreadable)
+        s->end = (s->end + PAGE - 1) / PAGE * PAGE;
+    if (!has_place || unreadable || r->payload_offset + r->payload_size <= s->bin_bytes) {
         r->payload_offset = s->end;
         s->end += r->payload_size;
     }

@@ -6,6 +6,10 @@
  * The payload of one record of a dead process: in args.bin, or in an arena, from where it
  * is put into args.bin.  A record carries the CRC-32C of its payload, and that alone
  * decides where it is whole; so it does not matter how often this is done.
+ *
+ * What args.bin has lost (a page that its medium does not give back) is as what is not there: an
+ * arena may have it, else the payload ends before.  Whatever else cannot be read ends the recovery,
+ * which can be done again when it can.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,9 +25,13 @@ struct args_dump_salvage {
     uint64_t limit;     /* no payload lies beyond */
     uint64_t end;       /* of the payloads that have a place */
     uint8_t *buffer;
-    int error;        /* errno of a write, or of a read, that failed; 0 none */
-    const char *what; /* that was */
-    uint64_t from_arena, lost;
+    int error;         /* errno of a write, or of a read, that failed; 0 none */
+    const char *what;  /* that was */
+    bool unreadable;   /* args.bin has lost bytes of the payload that was looked at last */
+    uint64_t readable; /* bytes of it before those */
+    uint64_t from_arena;
+    uint64_t lost;            /* neither here nor there */
+    uint64_t lost_unreadable; /* of those: args.bin has lost a page of them */
 };
 
 /* SIMPLER_EIO, SIMPLER_ENOMEM. */
