@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "commands.h"
+#include "misuse.h"
 #include "scene_dir.h"
 
 static int run_build(int argc, char **argv)
@@ -14,16 +15,16 @@ static int run_build(int argc, char **argv)
 
     for (int i = 1; i < argc; i++) {
         if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return simpler_commands_usage_error("build", "there is no option %s", argv[i]);
+            return simpler_misuse_error("build", "there is no option %s, nor any other", argv[i]);
         if (dir != NULL)
-            return simpler_commands_usage_error("build", "one directory at a time: '%s' or '%s'?",
-                                                dir, argv[i]);
+            return simpler_misuse_error("build", "one directory at a time: '%s' or '%s'?", dir,
+                                        argv[i]);
         dir = argv[i];
     }
     if (dir == NULL)
-        return simpler_commands_usage_error("build", "which directory?");
+        return simpler_misuse_error("build", "which directory?");
     if (!simpler_scene_dir_is(dir))
-        return simpler_commands_usage_error("build", "%s is no directory", dir);
+        return simpler_misuse_error("build", "%s is no directory", dir);
     int rc = simpler_scene_dir_build("build", dir, &build);
     if (rc == 0)
         (void)printf("%zu source%s: %zu compiled, %zu unchanged\n", build.source_count,

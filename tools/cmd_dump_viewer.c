@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "commands.h"
+#include "misuse.h"
 #include "dump_viewer_options.h"
 #include "report/dump_check.h"
 #include "report/dump_export.h"
@@ -141,7 +142,7 @@ static int learn(struct viewer *v)
     if (rc < 0)
         return fail_manifest(v);
     if (simpler_dump_filter_explain(&v->options.filter, text, sizeof(text)))
-        return simpler_commands_usage_error(NAME, "%s", text);
+        return simpler_misuse_error(NAME, "%s", text);
     simpler_dump_manifest_rewind(v->manifest);
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "misuse.h"
 #include "environment.h"
 #include "json_writer.h"
 #include "scene_loader.h"
@@ -236,12 +237,14 @@ static void write_json(const struct simpler_scene_names *names)
 
 static int run_info(int argc, char **argv)
 {
+    static const char *const json_option = "--json";
     bool json = argc > 1;
 
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") != 0)
-            return simpler_commands_usage_error("info", "there is no '%s'; there is: --json",
-                                                argv[i]);
+        if (strcmp(argv[i], json_option) != 0)
+            return argv[i][0] == '-'
+                       ? simpler_misuse_option("info", argv[i], &json_option, 1)
+                       : simpler_misuse_error("info", "takes no '%s', only --json", argv[i]);
     }
     struct simpler_scene_names *names = malloc(sizeof(*names));
     if (names == NULL) {

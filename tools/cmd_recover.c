@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "commands.h"
+#include "misuse.h"
 #include "json_writer.h"
 #include "report/round_dirs.h"
 
@@ -26,18 +27,20 @@ struct options {
 
 static int parse(int argc, char **argv, struct options *out)
 {
+    static const char *const json_option = "--json";
+
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") == 0)
+        if (strcmp(argv[i], json_option) == 0)
             out->json = true;
         else if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return simpler_commands_usage_error(NAME, "there is no option '%s'", argv[i]);
+            return simpler_misuse_option(NAME, argv[i], &json_option, 1);
         else if (out->directory != NULL)
-            return simpler_commands_usage_error(NAME, "one directory at a time: '%s' or '%s'?",
-                                                out->directory, argv[i]);
+            return simpler_misuse_error(NAME, "one directory at a time: '%s' or '%s'?",
+                                        out->directory, argv[i]);
         else
             out->directory = argv[i];
     }
-    return out->directory != NULL ? 0 : simpler_commands_usage_error(NAME, "which directory?");
+    return out->directory != NULL ? 0 : simpler_misuse_error(NAME, "which directory?");
 }
 
 /* ---- text ---- */

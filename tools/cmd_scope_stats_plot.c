@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "misuse.h"
 #include "report/crashed_run.h"
 #include "report/report_text.h"
 #include "report/scope_json.h"
@@ -32,7 +33,7 @@ static int parse_rows(const char *text, uint32_t *out)
     errno = 0;
     unsigned long value = strtoul(text, &end, 10);
     if (*text < '0' || *text > '9' || *end != 0 || errno != 0 || value == 0 || value > 1000000)
-        return simpler_commands_usage_error(NAME, "--top takes a number from 1, not '%s'", text);
+        return simpler_misuse_error(NAME, "--top takes a number from 1, not '%s'", text);
     *out = (uint32_t)value;
     return SIMPLER_EXIT_OK;
 }
@@ -58,14 +59,13 @@ static int parse(int argc, char **argv, struct options *out)
             if (status != SIMPLER_EXIT_OK)
                 return status;
         } else {
-            return simpler_commands_usage_error(
-                NAME, c == ':' ? "%s needs a value" : "there is no option '%s'", argv[optind - 1]);
+            return simpler_misuse_getopt(NAME, c, argv, longs);
         }
     }
     if (argc - optind != 1)
-        return simpler_commands_usage_error(NAME, "takes one file, got %d", argc - optind);
+        return simpler_misuse_error(NAME, "takes one file, got %d", argc - optind);
     if (out->json && out->top)
-        return simpler_commands_usage_error(NAME, "--json and --top exclude each other");
+        return simpler_misuse_error(NAME, "--json and --top exclude each other");
     out->file = argv[optind];
     return SIMPLER_EXIT_OK;
 }

@@ -2,11 +2,12 @@
 /* The table of subcommands and the two that every program has. */
 #include "commands.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "simpler/version.h"
+#include "misuse.h"
 
 const struct simpler_command *const simpler_commands[] = {
     &simpler_cmd_run,
@@ -19,6 +20,7 @@ const struct simpler_command *const simpler_commands[] = {
     &simpler_cmd_version,
     NULL,
 };
+#define COMMANDS (sizeof(simpler_commands) / sizeof(simpler_commands[0]) - 1)
 
 const struct simpler_command *simpler_commands_find(const char *name)
 {
@@ -29,40 +31,46 @@ const struct simpler_command *simpler_commands_find(const char *name)
     return NULL;
 }
 
-int simpler_commands_usage_error(const char *command, const char *format, ...)
+static void print_purposes(FILE *out)
 {
-    va_list args;
-
-    (void)fprintf(stderr, "simpler %s: ", command);
-    va_start(args, format);
-    (void)vfprintf(stderr, format, args);
-    va_end(args);
-    (void)fprintf(stderr, "\n(`simpler help %s` tells what it takes)\n", command);
-    return SIMPLER_EXIT_USAGE;
+    for (size_t i = 0; simpler_commands[i] != NULL; i++)
+        (void)fprintf(out, "  %-18s %s\n", simpler_commands[i]->name, simpler_commands[i]->purpose);
 }
 
 static void print_overview(FILE *out)
 {
     (void)fputs("usage: simpler COMMAND [ARGUMENTS]\n\n", out);
-    for (size_t i = 0; simpler_commands[i] != NULL; i++)
-        (void)fprintf(out, "  %-18s %s\n", simpler_commands[i]->name, simpler_commands[i]->purpose);
+    print_purposes(out);
     (void)fputs("\n`simpler help COMMAND` tells what a command takes.\n", out);
+}
+
+int simpler_commands_unknown(const char *who, const char *name)
+{
+    const char *names[COMMANDS];
+
+    for (size_t i = 0; i < COMMANDS; i++)
+        names[i] = simpler_commands[i]->name;
+    const char *guess = simpler_nearest_guess(name, names, COMMANDS);
+    (void)fprintf(stderr, "%s: there is no command '%s'; ", who, name);
+    if (guess != NULL)
+        (void)fprintf(stderr, "did you mean %s? There are:\n", guess);
+    else
+        (void)fputs("there are:\n", stderr);
+    print_purposes(stderr);
+    return SIMPLER_EXIT_USAGE;
 }
 
 static int run_help(int argc, char **argv)
 {
     if (argc > 2)
-        return simpler_commands_usage_error("help", "takes one command, got %d", argc - 1);
+        return simpler_misuse_error("help", "takes one command, got %d", argc - 1);
     if (argc < 2) {
         print_overview(stdout);
         return SIMPLER_EXIT_OK;
     }
     const struct simpler_command *command = simpler_commands_find(argv[1]);
-    if (command == NULL) {
-        (void)fprintf(stderr, "simpler help: there is no command '%s'\n", argv[1]);
-        print_overview(stderr);
-        return SIMPLER_EXIT_USAGE;
-    }
+    if (command == NULL)
+        return simpler_commands_unknown("simpler help", argv[1]);
     (void)fputs(command->help, stdout);
     return SIMPLER_EXIT_OK;
 }
@@ -71,7 +79,7 @@ static int run_version(int argc, char **argv)
 {
     (void)argv;
     if (argc > 1)
-        return simpler_commands_usage_error("version", "takes no arguments");
+        return simpler_misuse_error("version", "takes no arguments");
     (void)puts("simpler " SIMPLER_VERSION);
     return SIMPLER_EXIT_OK;
 }

@@ -27,9 +27,8 @@ struct simpler_command {
 extern const struct simpler_command *const simpler_commands[];
 
 const struct simpler_command *simpler_commands_find(const char *name);
-/* Prints "simpler NAME: <message>" and where help is; returns SIMPLER_EXIT_USAGE. */
-int simpler_commands_usage_error(const char *command, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Tells @who ("simpler") that there is no such command, and which there are; SIMPLER_EXIT_USAGE. */
+int simpler_commands_unknown(const char *who, const char *name);
 
 extern const struct simpler_command simpler_cmd_run;
 extern const struct simpler_command simpler_cmd_build;

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "commands.h"
+#include "misuse.h"
 
 #define NAME SIMPLER_DUMP_VIEWER_NAME
 
@@ -23,7 +25,7 @@ const char simpler_dump_viewer_options_help[] =
     "  -s, --stage S     before, after\n"
     "  -r, --role R      input, output, inout\n"
     "  -a, --arg N       argument index in the task\n"
-    "      --func N      kernel id; -1 where it is not known\n"
+    "      --func N      kernel id; -1 where it is not known (host_build_graph)\n"
     "      --ring N      the high 32 bits of the task id\n"
     "      --dtype T     float32, bfloat16, ...\n"
     "      --kind K      tensor, scalar\n"
@@ -71,7 +73,7 @@ static int add_filter(struct simpler_dump_viewer_options *o, enum simpler_dump_f
     int rc = simpler_dump_filter_add(&o->filter, field, list, error, sizeof(error));
 
     if (rc == SIMPLER_EINVAL)
-        return simpler_commands_usage_error(NAME, "%s", error);
+        return simpler_misuse_error(NAME, "%s", error);
     if (rc != 0) {
         (void)fprintf(stderr, "simpler " NAME ": %s\n", simpler_status_text(rc));
         return SIMPLER_EXIT_FAILED;
@@ -81,15 +83,20 @@ static int add_filter(struct simpler_dump_viewer_options *o, enum simpler_dump_f
 
 static int set_format(struct simpler_dump_viewer_options *o, const char *name)
 {
+    const char *names[SIMPLER_DUMP_FORMAT_NUM];
+    char answer[SIMPLER_NEAREST_BYTES];
+
     for (unsigned i = 0; i < SIMPLER_DUMP_FORMAT_NUM; i++) {
-        if (strcmp(name, simpler_dump_format_name((enum simpler_dump_format)i)) == 0) {
+        names[i] = simpler_dump_format_name((enum simpler_dump_format)i);
+        if (strcmp(name, names[i]) == 0) {
             o->format = (enum simpler_dump_format)i;
             o->wants_export = true;
             return 0;
         }
     }
-    return simpler_commands_usage_error(
-        NAME, "--format: there is no format '%s'; the formats are txt, npy, csv, raw", name);
+    return simpler_misuse_error(
+        NAME, "--format: there is no format '%s'%s", name,
+        simpler_nearest_answer(name, names, SIMPLER_DUMP_FORMAT_NUM, answer, sizeof(answer)));
 }
 
 static int take_option(struct simpler_dump_viewer_options *o, int option, char **argv)
@@ -128,10 +135,8 @@ static int take_option(struct simpler_dump_viewer_options *o, int option, char *
     case OPT_JSON:
         o->wants_json = true;
         return 0;
-    case ':':
-        return simpler_commands_usage_error(NAME, "%s needs a value", argv[optind - 1]);
     default:
-        return simpler_commands_usage_error(NAME, "there is no option '%s'", argv[optind - 1]);
+        return simpler_misuse_getopt(NAME, option, argv, long_options);
     }
 }
 
@@ -147,12 +152,11 @@ int simpler_dump_viewer_options_parse(struct simpler_dump_viewer_options *o, int
             return rc;
     }
     if (argc - optind > 1)
-        return simpler_commands_usage_error(NAME, "takes one directory or file, got %d",
-                                            argc - optind);
+        return simpler_misuse_error(NAME, "takes one directory or file, got %d", argc - optind);
     o->path = optind < argc ? argv[optind] : NULL;
     bool filters = simpler_dump_filter_is_set(&o->filter);
     if (o->wants_check && (filters || o->wants_export || o->wants_stats))
-        return simpler_commands_usage_error(NAME, "--check looks at the whole dump; of the other "
-                                                  "options it takes --json alone");
+        return simpler_misuse_error(NAME, "--check looks at the whole dump; of the other "
+                                          "options it takes --json alone");
     return 0;
 }

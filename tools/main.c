@@ -6,15 +6,6 @@
 
 #include "commands.h"
 
-static int unknown_command(const char *name)
-{
-    (void)fprintf(stderr, "simpler: there is no command '%s'; there are:\n", name);
-    for (size_t i = 0; simpler_commands[i] != NULL; i++)
-        (void)fprintf(stderr, "  %-18s %s\n", simpler_commands[i]->name,
-                      simpler_commands[i]->purpose);
-    return SIMPLER_EXIT_USAGE;
-}
-
 /* A success whose output did not get out is none. */
 static int finish(int status)
 {
@@ -40,7 +31,7 @@ int main(int argc, char **argv)
         name = "version";
     const struct simpler_command *command = simpler_commands_find(name);
     if (command == NULL)
-        return unknown_command(name);
+        return simpler_commands_unknown("simpler", name);
     for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             (void)fputs(command->help, stdout);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nearest.h"
+#include "base/nearest.h"
 #include "simpler/dtype.h"
 
 bool simpler_manifest_fail(const struct simpler_manifest_reader *r, const char *format, ...)
@@ -27,7 +27,7 @@ bool simpler_manifest_check_keys(const struct simpler_manifest_reader *r, json_t
                                  const char *known)
 {
     const char *words[32], *key;
-    char text[512], list[512];
+    char text[512], answer[512];
     size_t count = 0;
     json_t *value;
 
@@ -43,8 +43,8 @@ bool simpler_manifest_check_keys(const struct simpler_manifest_reader *r, json_t
             i++;
         if (i == count)
             return simpler_manifest_fail(
-                r, "there is no key '%.60s' here; there are: %s", key,
-                simpler_nearest_list(key, words, count, list, sizeof(list)));
+                r, "there is no key '%.60s' here%s", key,
+                simpler_nearest_answer(key, words, count, answer, sizeof(answer)));
     }
     return true;
 }
@@ -84,7 +84,7 @@ int simpler_manifest_read_choice(const struct simpler_manifest_reader *r, json_t
                                  int otherwise)
 {
     const char *text = NULL;
-    char list[256];
+    char answer[256];
 
     if (json_object_get(object, key) == NULL)
         return otherwise;
@@ -94,8 +94,8 @@ int simpler_manifest_read_choice(const struct simpler_manifest_reader *r, json_t
         if (strcmp(words[i], text) == 0)
             return (int)i;
     }
-    (void)simpler_manifest_fail(r, "%s '%.60s' is none of %s", key, text,
-                                simpler_nearest_list(text, words, count, list, sizeof(list)));
+    (void)simpler_manifest_fail(r, "%s: there is no '%.60s'%s", key, text,
+                                simpler_nearest_answer(text, words, count, answer, sizeof(answer)));
     return -1;
 }
 

@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/text.h"
 #include "commands.h"
-#include "nearest.h"
+#include "misuse.h"
 #include "simpler/log.h"
 
 #define WHY_BYTES 512
@@ -80,14 +81,14 @@ typedef bool (*apply_fn)(struct simpler_run_options *o, const char *value, char 
 /* A choice by its word: the index, or -1 with @why. */
 static int choose(const char *value, const char *const *words, size_t count, char *why)
 {
-    char list[256];
+    char answer[256];
 
     for (size_t i = 0; i < count; i++) {
         if (strcmp(value, words[i]) == 0)
             return (int)i;
     }
-    (void)snprintf(why, WHY_BYTES, "'%.60s' is none of %s", value,
-                   simpler_nearest_list(value, words, count, list, sizeof(list)));
+    (void)snprintf(why, WHY_BYTES, "there is no '%.60s'%s", value,
+                   simpler_nearest_answer(value, words, count, answer, sizeof(answer)));
     return -1;
 }
 
@@ -177,7 +178,7 @@ static bool apply_platform(struct simpler_run_options *o, const char *value, cha
     const char *substitute = simpler_info_substitute(value);
     const char *names[32];
     uint32_t count = 0;
-    char list[256];
+    char answer[256];
 
     while (count < 32 && simpler_info_platform(count, &o->platform) == 0) {
         if (strcmp(o->platform.name, value) == 0)
@@ -188,8 +189,8 @@ static bool apply_platform(struct simpler_run_options *o, const char *value, cha
         (void)snprintf(why, WHY_BYTES, "%s: no such device on this host: use %s", value,
                        substitute);
     else
-        (void)snprintf(why, WHY_BYTES, "there is no platform '%.60s'; there are: %s", value,
-                       simpler_nearest_list(value, names, count, list, sizeof(list)));
+        (void)snprintf(why, WHY_BYTES, "there is no platform '%.60s'%s", value,
+                       simpler_nearest_answer(value, names, count, answer, sizeof(answer)));
     return false;
 }
 
@@ -461,14 +462,10 @@ static const struct option_row *find_row(const char *arg)
 static int unknown_option(const char *arg)
 {
     const char *names[ROWS];
-    char word[64], list[512];
 
     for (size_t i = 0; i < ROWS; i++)
         names[i] = rows[i].name;
-    (void)snprintf(word, sizeof(word), "%.*s", (int)strcspn(arg, "="), arg);
-    return simpler_commands_usage_error(
-        "run", "there is no option %s; there are: %s", word,
-        simpler_nearest_list(word, names, ROWS, list, sizeof(list)));
+    return simpler_misuse_option("run", arg, names, ROWS);
 }
 
 static bool is_all_digits(const char *word)
@@ -487,7 +484,7 @@ static int take_option(struct simpler_run_options *o, int argc, char **argv, int
     if (row == NULL)
         return unknown_option(arg);
     if (value != NULL && !row->takes_value)
-        return simpler_commands_usage_error("run", "%s takes no value", row->name);
+        return simpler_misuse_error("run", "%s takes no value", row->name);
     if (value != NULL)
         value++;
     if (value == NULL && row->may_stand_alone) {
@@ -495,23 +492,23 @@ static int take_option(struct simpler_run_options *o, int argc, char **argv, int
             value = argv[++*at];
     } else if (value == NULL && row->takes_value) {
         if (*at + 1 >= argc)
-            return simpler_commands_usage_error("run", "%s needs a value", row->name);
+            return simpler_misuse_error("run", "%s needs a value", row->name);
         value = argv[++*at];
     }
     if (!row->apply(o, value, why))
-        return simpler_commands_usage_error("run", "%s: %s", row->name, why);
+        return simpler_misuse_error("run", "%s: %s", row->name, why);
     return 0;
 }
 
 static int check_together(const struct simpler_run_options *o)
 {
     if (o->scene == NULL)
-        return simpler_commands_usage_error("run", "which scene? (`simpler info` lists them)");
+        return simpler_misuse_error("run", "which scene? (`simpler info` lists them)");
     if (o->crash_safe && o->across_runs)
-        return simpler_commands_usage_error("run", "--crash-safe and --collect-across-runs exclude "
-                                                   "each other");
+        return simpler_misuse_error("run", "--crash-safe and --collect-across-runs exclude "
+                                           "each other");
     if (o->device_id >= o->platform.device_count)
-        return simpler_commands_usage_error(
+        return simpler_misuse_error(
             "run", "--device: platform %s has no device %" PRIu32 "; its devices are 0 to %" PRIu32,
             o->platform.name, o->device_id, o->platform.device_count - 1);
     return 0;
@@ -532,8 +529,8 @@ int simpler_run_options_parse(struct simpler_run_options *options, int argc, cha
         else if (!options_end && argv[i][0] == '-' && argv[i][1] != '\0')
             rc = take_option(options, argc, argv, &i);
         else if (options->scene != NULL)
-            rc = simpler_commands_usage_error("run", "one scene at a time: '%s' or '%s'?",
-                                              options->scene, argv[i]);
+            rc = simpler_misuse_error("run", "one scene at a time: '%s' or '%s'?", options->scene,
+                                      argv[i]);
         else
             options->scene = argv[i];
         if (rc != 0)

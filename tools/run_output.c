@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "misuse.h"
 
 /* Room for "_N" and "/round_N". */
 #define TAIL_BYTES 32
@@ -71,8 +72,8 @@ int simpler_run_output_make(const struct simpler_run_options *options, const cha
     sanitise(name);
     int length = snprintf(prefix, SIMPLER_RUN_PREFIX_BYTES, "%s/%s", options->out_dir, name);
     if (length >= SIMPLER_RUN_PREFIX_BYTES - TAIL_BYTES)
-        return simpler_commands_usage_error("run", "--out: the path %.64s... is too long",
-                                            options->out_dir);
+        return simpler_misuse_error("run", "--out: the path %.64s... is too long",
+                                    options->out_dir);
     make_parents(prefix);
     for (int i = 2; mkdir(prefix, 0777) != 0; i++) {
         if (errno != EEXIST || i > MAX_TAKEN) {

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/text.h"
 #include "commands.h"
-#include "nearest.h"
+#include "misuse.h"
 
 #define MAX_LISTED 256
 
@@ -36,17 +37,16 @@ static int find_param(const struct simpler_scene *scene, uint32_t count, const c
 static int unknown_param(const struct simpler_scene *scene, uint32_t count, const char *name)
 {
     const char *names[MAX_LISTED];
-    char list[1024];
+    char answer[1024];
 
     if (count == 0)
-        return simpler_commands_usage_error("run", "--param: scene %s has no parameters",
-                                            scene->name);
+        return simpler_misuse_error("run", "--param: scene %s has no parameters", scene->name);
     count = count < MAX_LISTED ? count : MAX_LISTED;
     for (uint32_t i = 0; i < count; i++)
         names[i] = scene->params[i].name;
-    return simpler_commands_usage_error(
-        "run", "--param: scene %s has no parameter '%s'; it has: %s", scene->name, name,
-        simpler_nearest_list(name, names, count, list, sizeof(list)));
+    return simpler_misuse_error("run", "--param: scene %s has no parameter '%s'%s", scene->name,
+                                name,
+                                simpler_nearest_answer(name, names, count, answer, sizeof(answer)));
 }
 
 /* One value of the command line or of a case, checked against its range. */
@@ -59,7 +59,7 @@ static int set_param(const struct simpler_scene *scene, uint32_t count, const ch
         return unknown_param(scene, count, name);
     const struct simpler_scene_param *param = &scene->params[i];
     if (value < param->min || value > param->max)
-        return simpler_commands_usage_error(
+        return simpler_misuse_error(
             "run", "parameter %s is %" PRId64 "; legal is %" PRId64 " to %" PRId64 " (%s)", name,
             value, param->min, param->max, param->help != NULL ? param->help : "no help");
     params[i] = value;
@@ -135,7 +135,7 @@ static int resolve_config(struct simpler_run_case *c, const struct simpler_scene
     override_sizes(&env->ready_queue, &given->runtime_env.ready_queue, 1);
     if (simpler_info_resolve_config(options->platform.name, config, &c->resolved, message,
                                     sizeof(message)) != 0)
-        return simpler_commands_usage_error("run", "case %s: %s", c->scene_case->name, message);
+        return simpler_misuse_error("run", "case %s: %s", c->scene_case->name, message);
     return 0;
 }
 
@@ -178,13 +178,12 @@ static int unknown_case(const struct simpler_scene *scene, const char *name)
 {
     const char *names[MAX_LISTED];
     uint32_t count = scene->case_count < MAX_LISTED ? scene->case_count : MAX_LISTED;
-    char list[1024];
+    char answer[1024];
 
     for (uint32_t i = 0; i < count; i++)
         names[i] = scene->cases[i].name;
-    return simpler_commands_usage_error(
-        "run", "--case: scene %s has no case '%s'; it has: %s", scene->name, name,
-        simpler_nearest_list(name, names, count, list, sizeof(list)));
+    return simpler_misuse_error("run", "--case: scene %s has no case '%s'%s", scene->name, name,
+                                simpler_nearest_answer(name, names, count, answer, sizeof(answer)));
 }
 
 /* Each named case must exist and may be left out for no reason of its own. */
@@ -200,11 +199,11 @@ static int check_named(const struct simpler_scene *scene, const char *name,
     if (c == NULL)
         return unknown_case(scene, name);
     if (!runs_on(c, options->platform.name))
-        return simpler_commands_usage_error("run", "--case: %s runs on %s, not on %s", name,
-                                            c->platforms, options->platform.name);
+        return simpler_misuse_error("run", "--case: %s runs on %s, not on %s", name, c->platforms,
+                                    options->platform.name);
     if (!manual_fits(c, options->manual))
-        return simpler_commands_usage_error("run", "--case: %s is %s; add --manual include", name,
-                                            c->manual != 0 ? "a manual case" : "not a manual case");
+        return simpler_misuse_error("run", "--case: %s is %s; add --manual include", name,
+                                    c->manual != 0 ? "a manual case" : "not a manual case");
     return 0;
 }
 
@@ -213,7 +212,7 @@ static int no_case_left(const struct simpler_scene *scene,
 {
     static const char *const modes[] = {"exclude", "include", "only"};
 
-    return simpler_commands_usage_error(
+    return simpler_misuse_error(
         "run", "scene %s has %" PRIu32 " case%s, none of which fits platform %s and --manual %s",
         scene->name, scene->case_count, simpler_text_plural(scene->case_count),
         options->platform.name, modes[options->manual]);

@@ -15,8 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/nearest.h"
 #include "commands.h"
-#include "nearest.h"
+#include "misuse.h"
 #include "scene_dir.h"
 #include "report/regular_file.h"
 
@@ -112,21 +113,21 @@ static int unknown_scene(const char *scene)
 {
     struct simpler_scene_names *names = malloc(sizeof(*names));
     const char *pointers[SIMPLER_SCENES_MAX];
-    char list[1024], places[1100] = "";
+    char answer[1024], places[1100] = "";
 
     if (names == NULL)
         return SIMPLER_EXIT_FAILED;
     simpler_scene_loader_list(names);
     for (size_t i = 0; i < names->count; i++)
         pointers[i] = names->text[i];
-    (void)simpler_nearest_list(scene, pointers, names->count, list, sizeof(list));
     (void)search_dir(0, places, sizeof(places));
     if (names->count == 0)
-        (void)simpler_commands_usage_error(
+        (void)simpler_misuse_error(
             "run", "there is no scene '%s', nor any other in %s or build/scenes", scene, places);
     else
-        (void)simpler_commands_usage_error("run", "there is no scene '%s'; there are: %s", scene,
-                                           list);
+        (void)simpler_misuse_error(
+            "run", "there is no scene '%s'%s", scene,
+            simpler_nearest_answer(scene, pointers, names->count, answer, sizeof(answer)));
     free(names);
     return SIMPLER_EXIT_USAGE;
 }
@@ -178,8 +179,8 @@ int simpler_scene_loader_open(const char *scene, const struct simpler_scene **ou
         return unknown_scene(scene);
     int fd = simpler_regular_file_open(path); /* to load a pipe would wait for its writer */
     if (fd < 0)
-        return simpler_commands_usage_error("run", "%s cannot be read: %s", path,
-                                            simpler_regular_file_fault(errno));
+        return simpler_misuse_error("run", "%s cannot be read: %s", path,
+                                    simpler_regular_file_fault(errno));
     (void)close(fd);
     void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (object == NULL) {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "commands.h"
 #include "manifest_args.h"
 #include "manifest_reader.h"
@@ -204,6 +205,18 @@ static bool read_cases(struct simpler_manifest_reader *r, struct simpler_manifes
     return true;
 }
 
+static bool unknown_direction(const struct simpler_manifest_reader *r, size_t i,
+                              const json_t *entry, const char *const *words)
+{
+    const char *text = json_is_string(entry) ? json_string_value(entry) : NULL;
+    char answer[256];
+
+    if (text == NULL)
+        return simpler_manifest_fail(r, "signature[%zu] is no text", i);
+    return simpler_manifest_fail(r, "signature[%zu]: there is no '%.60s'%s", i, text,
+                                 simpler_nearest_answer(text, words, 4, answer, sizeof(answer)));
+}
+
 static bool read_signature(const struct simpler_manifest_reader *r, json_t *object,
                            struct simpler_manifest_kernel *kernel)
 {
@@ -225,7 +238,7 @@ static bool read_signature(const struct simpler_manifest_reader *r, json_t *obje
                (!json_is_string(entry) || strcasecmp(json_string_value(entry), words[k]) != 0))
             k++;
         if (k == 4)
-            return simpler_manifest_fail(r, "signature[%zu] is none of in, out, inout, scalar", i);
+            return unknown_direction(r, i, entry, words);
         kernel->signature[kernel->signature_count++] = (uint8_t)k;
     }
     return true;

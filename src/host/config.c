@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/logger.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "host/runtimes.h"
 
@@ -239,17 +240,18 @@ static int resolve_device(const struct simpler_platform *platform, struct simple
 static int resolve_runtime(struct simpler_call_config *c, char *message, size_t message_bytes)
 {
     int i = simpler_runtimes_find(c->runtime);
-    size_t used = 0;
+    const char *names[SIMPLER_RUNTIMES];
+    char answer[128];
 
     if (i >= 0) {
         c->runtime = simpler_runtimes[i]->name;
         return 0;
     }
-    used = (size_t)snprintf(message, message_bytes,
-                            "there is no runtime '%.60s'; there are: ", c->runtime);
-    for (i = 0; i < SIMPLER_RUNTIMES && used < message_bytes; i++)
-        used += (size_t)snprintf(message + used, message_bytes - used, "%s%s", i == 0 ? "" : ", ",
-                                 simpler_runtimes[i]->name);
+    for (i = 0; i < SIMPLER_RUNTIMES; i++)
+        names[i] = simpler_runtimes[i]->name;
+    (void)snprintf(
+        message, message_bytes, "there is no runtime '%.60s'%s", c->runtime,
+        simpler_nearest_answer(c->runtime, names, SIMPLER_RUNTIMES, answer, sizeof(answer)));
     return SIMPLER_EINVAL;
 }
 

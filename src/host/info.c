@@ -108,13 +108,15 @@ int simpler_info_resolve_config(const char *platform, const struct simpler_call_
     const struct simpler_platform *found =
         platform == NULL ? simpler_platform_list[0] : simpler_platform_find(platform);
     struct simpler_runtime_env environment;
+    char answer[256];
 
     if (out == NULL || (message == NULL && message_bytes != 0))
         return SIMPLER_EINVAL;
     if (message_bytes != 0)
         message[0] = '\0';
     if (found == NULL) {
-        (void)snprintf(message, message_bytes, "there is no platform '%s'", platform);
+        (void)snprintf(message, message_bytes, "there is no platform '%.60s'%s", platform,
+                       simpler_platform_answer(platform, answer, sizeof(answer)));
         return SIMPLER_ENOENT;
     }
     simpler_config_read_environment(&environment, false);

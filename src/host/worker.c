@@ -16,17 +16,14 @@
 static int no_platform(const char *name)
 {
     const char *substitute = simpler_platform_substitute(name);
-    char names[256] = "";
-    size_t used = 0;
+    char answer[256];
 
     if (substitute != NULL) {
         SIMPLER_ERROR("%s: no such device on this host: use %s", name, substitute);
         return SIMPLER_ENOSYS;
     }
-    for (size_t i = 0; simpler_platform_list[i] != NULL && used < sizeof(names); i++)
-        used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i == 0 ? "" : ", ",
-                                 simpler_platform_list[i]->name);
-    SIMPLER_ERROR("there is no platform '%s'; there are: %s", name, names);
+    SIMPLER_ERROR("there is no platform '%.60s'%s", name,
+                  simpler_platform_answer(name, answer, sizeof(answer)));
     return SIMPLER_ENOENT;
 }
 

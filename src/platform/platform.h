@@ -46,6 +46,8 @@ extern const struct simpler_platform *const simpler_platform_list[];
 
 /* NULL when there is no such platform. */
 const struct simpler_platform *simpler_platform_find(const char *name);
+/* "; there are: ..." about a name that is none of them, see base/nearest.h; returns @text. */
+const char *simpler_platform_answer(const char *name, char *text, size_t bytes);
 /* For a name of real hardware the simulated platform to use instead, else NULL. */
 const char *simpler_platform_substitute(const char *name);
 /* CPUs that this process may use: affinity and cgroup quota, at least 1. */

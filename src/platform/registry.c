@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/nearest.h"
 #include "platform/platform_list.h"
 
 /* Hardware that this host does not have, and what stands in. */
@@ -18,6 +19,7 @@ const struct simpler_platform *const simpler_platform_list[] = {
     &simpler_platform_a5sim,
     NULL,
 };
+#define PLATFORMS (sizeof(simpler_platform_list) / sizeof(simpler_platform_list[0]) - 1)
 
 static const struct hardware hardware_list[] = {
     {"a2a3", &simpler_platform_a2a3sim},
@@ -33,6 +35,15 @@ const struct simpler_platform *simpler_platform_find(const char *name)
             return simpler_platform_list[i];
     }
     return NULL;
+}
+
+const char *simpler_platform_answer(const char *name, char *text, size_t bytes)
+{
+    const char *names[PLATFORMS];
+
+    for (size_t i = 0; i < PLATFORMS; i++)
+        names[i] = simpler_platform_list[i]->name;
+    return simpler_nearest_answer(name, names, PLATFORMS, text, bytes);
 }
 
 const char *simpler_platform_substitute(const char *name)

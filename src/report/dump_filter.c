@@ -9,6 +9,11 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/nearest.h"
+
+/* A kernel id that the dump does not know, -1, lies in no open range. */
+#define UNKNOWN_FUNC  UINT64_MAX
+#define LAST_OF_FUNCS (UNKNOWN_FUNC - 1)
 
 static const char *const field_names[SIMPLER_DUMP_FIELD_NUM] = {
     "task", "arg", "index", "func", "ring", "stage", "role", "dtype", "kind",
@@ -64,58 +69,34 @@ __attribute__((format(printf, 3, 4))) static void append(char *out, size_t capac
     va_end(args);
 }
 
-/* Levenshtein's distance; texts beyond 31 bytes count as their beginning. */
-static unsigned edit_distance(const char *a, const char *b)
+/* What a field has in place of @wrong; aliases are not told. */
+static const char *answer_name(const struct name_bit *names, const char *wrong, char *out,
+                               size_t capacity)
 {
-    unsigned row[33];
-    unsigned n = (unsigned)strnlen(b, 32);
+    const char *words[32];
+    size_t count = 0;
 
-    for (unsigned j = 0; j <= n; j++)
-        row[j] = j;
-    for (unsigned i = 1; a[i - 1] != '\0' && i <= 32; i++) {
-        unsigned diagonal = row[0];
-        row[0] = i;
-        for (unsigned j = 1; j <= n; j++) {
-            unsigned replaced = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            unsigned shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            row[j] = replaced < shorter ? replaced : shorter;
-        }
+    for (; names->name != NULL && count < 32; names++) {
+        if (!names->is_alias)
+            words[count++] = names->name;
     }
-    return row[n];
-}
-
-/* All names when they are few, else the nearest ones. */
-static void list_names(const struct name_bit *names, const char *wrong, char *out, size_t capacity)
-{
-    uint32_t listed = 0;
-
-    for (unsigned round = 0; round < SIMPLER_DUMP_NEAREST; round++) {
-        const struct name_bit *best = NULL;
-        for (const struct name_bit *n = names; n->name != NULL; n++) {
-            if (!n->is_alias && (listed >> n->bit & 1) == 0 &&
-                (best == NULL || edit_distance(wrong, n->name) < edit_distance(wrong, best->name)))
-                best = n;
-        }
-        if (best == NULL)
-            return;
-        listed |= (uint32_t)1 << best->bit;
-        append(out, capacity, "%s %s", round == 0 ? "" : ",", best->name);
-    }
+    return simpler_nearest_answer(wrong, words, count, out, capacity);
 }
 
 static int add_name(struct simpler_dump_filter *f, enum simpler_dump_field field, const char *name,
                     char *error, size_t capacity)
 {
+    char answer[384];
+
     for (const struct name_bit *n = names_of(field); n->name != NULL; n++) {
         if (strcasecmp(n->name, name) == 0) {
             f->names[field] |= (uint32_t)1 << n->bit;
             return 0;
         }
     }
-    (void)snprintf(error, capacity, "--%s: there is no %s '%s'; the nearest are",
-                   field_names[field], field_names[field], name);
-    list_names(names_of(field), name, error, capacity);
+    (void)snprintf(error, capacity, "--%s: there is no %s '%s'%s", field_names[field],
+                   field_names[field], name,
+                   answer_name(names_of(field), name, answer, sizeof(answer)));
     return SIMPLER_EINVAL;
 }
 
@@ -149,7 +130,7 @@ static bool parse_range(enum simpler_dump_field field, const char *text,
 {
     memset(out, 0, sizeof(*out));
     if (field == SIMPLER_DUMP_FIELD_FUNC && strcmp(text, "-1") == 0) {
-        out->first = out->last = UINT64_MAX;
+        out->first = out->last = UNKNOWN_FUNC;
         return true;
     }
     if (!parse_number(&text, &out->first))
@@ -159,7 +140,7 @@ static bool parse_range(enum simpler_dump_field field, const char *text,
         return true;
     if (*text++ != '-')
         return false;
-    out->last = UINT64_MAX;
+    out->last = field == SIMPLER_DUMP_FIELD_FUNC ? LAST_OF_FUNCS : UINT64_MAX;
     if (*text == '\0')
         return true;
     return parse_number(&text, &out->last) && *text == '\0' && out->last >= out->first;
@@ -322,10 +303,17 @@ static void append_number(char *out, size_t capacity, unsigned field, uint64_t v
 {
     if (field == SIMPLER_DUMP_FIELD_TASK)
         append(out, capacity, "0x%016" PRIx64, value);
-    else if (field == SIMPLER_DUMP_FIELD_FUNC && value == UINT64_MAX)
+    else if (field == SIMPLER_DUMP_FIELD_FUNC && value == UNKNOWN_FUNC)
         append(out, capacity, "-1");
     else
         append(out, capacity, "%" PRIu64, value);
+}
+
+/* Whether no entry that was learnt tells its kernels. */
+static bool has_no_func(const struct simpler_dump_range *r, unsigned field)
+{
+    return field == SIMPLER_DUMP_FIELD_FUNC && r->nearest_count == 1 &&
+           r->nearest[0] == UNKNOWN_FUNC;
 }
 
 static void explain_range(const struct simpler_dump_range *r, unsigned field, char *out,
@@ -336,13 +324,19 @@ static void explain_range(const struct simpler_dump_range *r, unsigned field, ch
     append_number(out, capacity, field, r->first);
     if (r->last != r->first) {
         append(out, capacity, "-");
-        if (r->last != UINT64_MAX)
+        if (r->last < LAST_OF_FUNCS)
             append_number(out, capacity, field, r->last);
     }
-    if (r->nearest_count == 0)
+    if (r->nearest_count == 0) {
         append(out, capacity, ": it has no entries");
-    else
+    } else if (has_no_func(r, field)) {
+        append(out, capacity,
+               ": all its kernel ids are -1, unknown, as host_build_graph writes them; filter by "
+               "--task, or dump a run with --runtime tensormap_and_ringbuffer");
+        return;
+    } else {
         append(out, capacity, "; the nearest are ");
+    }
     for (unsigned i = 0; i < r->nearest_count; i++) {
         append(out, capacity, i == 0 ? "" : ", ");
         append_number(out, capacity, field, r->nearest[i]);

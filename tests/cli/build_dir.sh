@@ -103,7 +103,7 @@ does 0 run "$work/scene/" -p a2a3sim --hazards all --json
 says '"hazards": "all"'
 sed 's/"value": 3/"value": 3, "value2": 1/' manifest.json >scene/scene.json
 does 1 run scene
-complains "scene/scene.json: cases[0].args[2]: there is no key 'value2' here; there are: "
+complains "scene/scene.json: cases[0].args[2]: there is no key 'value2' here; did you mean value? There are: "
 
 # Results that are wrong.
 cat >scene/golden.py <<'END'
@@ -314,13 +314,13 @@ wrong 'scene.json: name is missing' 's/"name": "scaled", //'
 wrong "there is no key 'sauce' here; there are: " 's/"source": "orch/"sauce": "orch/'
 wrong "cases[0].args[0]: dtype 'float33' is no element type" 's/"float32"/"float33"/'
 wrong 'cases[0].args[0]: shape[1] is no extent' 's/\[4, 8\]/[4, -8]/'
-wrong "cases[0].args[0]: dir 'inn' is none of" 's/"dir": "in"/"dir": "inn"/'
+wrong "cases[0].args[0]: dir: there is no 'inn'; did you mean in? There are: in, " 's/"dir": "in"/"dir": "inn"/'
 wrong 'cases[0].args[0]: init.arange is no list of two numbers' 's/\[0, 0.5\]/[0]/'
 wrong 'cases[0].args[0]: init.values has 2 numbers, the tensor 32 elements' 's/"arange": \[0, 0.5\]/"values": [1, 2]/'
 wrong 'cases[0].args[2]: value does not fit int8' 's/"scalar": "float32", "value": 3/"scalar": "int8", "value": 128/'
 wrong 'kernels[0]: func_id is no integer from 0 to 1023' 's/"func_id": 5/"func_id": 1024/'
-wrong "kernels[0]: core_type 'aix' is none of" 's/"aiv"/"aix"/'
-wrong 'kernels[0]: signature[1] is none of' 's/\["in", "out"\]/["in", "oot"]/'
+wrong "kernels[0]: core_type: there is no 'aix'; did you mean ai" 's/"aiv"/"aix"/'
+wrong "kernels[0]: signature[1]: there is no 'oot'; did you mean out? There are: " 's/\["in", "out"\]/["in", "oot"]/'
 wrong "kernels[0]: 'a b' is no function's name" 's/"core_type"/"entry": "a b", "core_type"/'
 wrong "golden 'golden.py' is not FILE:FUNCTION" 's/golden.py:golden/golden.py/'
 wrong 'runtime_env.ring_heap is no size nor four of them' 's/"cases"/"runtime_env": {"ring_heap": [1, 2]}, "cases"/'

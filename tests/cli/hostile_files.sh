@@ -74,5 +74,5 @@ done
 
 # The same option twice is no option that does not exist.
 timeout 20 "$SIMPLER" info --json --json >log 2>&1 || fail "info --json --json"
-refused 2 "'--x'" "there is no" info --json --x
+refused 2 "--x" "there is no option" info --json --x
 echo ok

@@ -52,7 +52,7 @@ assert variable["value"] == '"x' and not variable["in_force"] and "one number" i
 PY
 
 err=$("$SIMPLER" info --jsn 2>&1 >/dev/null); [ $? -eq 2 ] || fail "an unknown option exits 2"
-grep -q "there is no '--jsn'; there is: --json" <<<"$err" || fail "the valid option is named"
+grep -q "there is no option --jsn; did you mean --json? There are: --json" <<<"$err" || fail "the valid option is named"
 # A list that is not whole says so.
 for i in $(seq 200); do : >"$dir/build/scenes/many$i.so"; done
 : >"$dir/build/scenes/$(printf 'x%.0s' {1..100}).so"

@@ -18,17 +18,17 @@ refused() {
 
 refused 2 "which scene?"
 refused 2 "one scene at a time: 'a' or 'b'?" a b
-refused 2 "there is no option --ronds; there are: --rounds" a --ronds 3
-refused 2 "there is no option --ring-hep; there are: --ring-heap" a --ring-hep=3
+refused 2 "there is no option --ronds; did you mean --rounds? There are: --rounds, " a --ronds 3
+refused 2 "there is no option --ring-hep; did you mean --ring-heap? There are: --ring-heap, " a --ring-hep=3
 refused 2 "there is no option -q; there are: " a -q
 refused 2 "--rounds needs a value" a --rounds
 refused 2 "--json takes no value" a --json=yes
 refused 2 "--rounds: '0' is no number from 1 to 1000000" a --rounds 0
 refused 2 "--rounds: '1x' is no number" a --rounds=1x
-refused 2 "--manual: 'onyl' is none of only, " a --manual onyl
-refused 2 "--exec: 'thread' is none of threads, inline" a --exec thread
-refused 2 "--hazards: 'rwa' is none of raw, all" a --hazards rwa
-refused 2 "--log-level: 'wran' is none of warn, " a --log-level wran
+refused 2 "--manual: there is no 'onyl'; did you mean only? There are: only, " a --manual onyl
+refused 2 "--exec: there is no 'thread'; did you mean threads? There are: threads, inline" a --exec thread
+refused 2 "--hazards: there is no 'rwa'; did you mean raw? There are: raw, all" a --hazards rwa
+refused 2 "--log-level: there is no 'wran'; did you mean warn? There are: warn, " a --log-level wran
 refused 2 "--deadline: '-1' is no number of seconds above 0" a --deadline -1
 refused 2 "--deadline: 'nan' is no number" a --deadline nan
 refused 2 "--deadline: '2s' is no number" a --deadline 2s
@@ -46,20 +46,20 @@ refused 2 "--param: 'n=1.5' is not NAME=NUMBER" a --param n=1.5
 # Platforms and devices.
 refused 2 "a2a3: no such device on this host: use a2a3sim" a -p a2a3
 refused 2 "a5: no such device on this host: use a5sim" a --platform=a5
-refused 2 "there is no platform 'a2a3sm'; there are: a2a3sim, a5sim, cpu" a -p a2a3sm
-refused 2 "there is no platform 'cup'; there are: cpu, a5sim, a2a3sim" a -p cup
+refused 2 "there is no platform 'a2a3sm'; did you mean a2a3sim? There are: a2a3sim, a5sim, cpu" a -p a2a3sm
+refused 2 "there is no platform 'cup'; did you mean cpu? There are: cpu, a5sim, a2a3sim" a -p cup
 refused 2 "'-1' is no device id" a -d -1
 refused 2 "'4-7' names several devices" a -d 4-7
 refused 2 "'0,2,5' names several devices" a --device 0,2,5
 refused 2 "'first' is no device id" a -d first
-refused 2 "'tensormap' is none of host_build_graph, tensormap_and_ringbuffer" a --runtime tensormap
+refused 2 "there is no 'tensormap'; did you mean tensormap_and_ringbuffer? There are: " a --runtime tensormap
 refused 2 "platform cpu has no device 1; its devices are 0 to 0" a -d 1
 refused 2 "platform a2a3sim has no device 16; its devices are 0 to 15" a -p a2a3sim -d 16
 
 # Scenes that are none.
 mkdir -p "$dir/build/scenes"
 touch "$dir/build/scenes/vektor.so" "$dir/build/scenes/fourier.so"
-(cd "$dir" && refused 2 "there is no scene 'vektr'; there are: vektor" vektr) || exit 1
+(cd "$dir" && refused 2 "there is no scene 'vektr'; did you mean vektor? There are: vektor" vektr) || exit 1
 (cd "$dir" && refused 1 "the scene does not load" vektor) || exit 1
 refused 2 "./missing.so cannot be read" missing.so
 refused 2 "no/such/scene cannot be read" no/such/scene
@@ -102,13 +102,13 @@ scene plain '.name = "plain", .callable.orchestrate = orchestrate, .cases = case
 scene manual '.name = "manual", .callable.orchestrate = orchestrate, .cases = cases + 1,
     .case_count = 1'
 good=$dir/good.so
-refused 2 "scene good has no case 'smal'; it has: small, " "$good" --case smal
+refused 2 "scene good has no case 'smal'; did you mean small? There are: small, " "$good" --case smal
 refused 2 "--case: large is a manual case; add --manual include" "$good" --case large
 refused 2 "--case: small is not a manual case" "$good" --case small --manual only
 refused 2 "--case: chip runs on a2a3sim, a5sim, not on cpu" "$good" --case chip
 refused 2 "scene manual has 1 case, none of which fits platform cpu and --manual exclude" \
     "$dir/manual.so"
-refused 2 "scene good has no parameter 'setps'; it has: steps, width" "$good" --param setps=3
+refused 2 "scene good has no parameter 'setps'; did you mean steps? There are: steps, width" "$good" --param setps=3
 refused 2 "scene plain has no parameters" "$dir/plain.so" --param steps=3
 refused 2 "parameter steps is 10; legal is 1 to 9 (how many)" "$good" --param steps=10
 refused 2 "parameter width is -5; legal is -4 to 4" "$good" --param width=-5

@@ -78,11 +78,12 @@ static void what_is_no_value(void **state)
         assert_non_null(strstr(error, "--arg: "));
     }
     assert_int_equal(add(&f, SIMPLER_DUMP_FIELD_STAGE, "befor"), SIMPLER_EINVAL);
-    assert_string_equal(error, "--stage: there is no stage 'befor'; the nearest are before, after");
+    assert_string_equal(
+        error, "--stage: there is no stage 'befor'; did you mean before? There are: before, after");
     assert_int_equal(add(&f, SIMPLER_DUMP_FIELD_ROLE, "outpt"), SIMPLER_EINVAL);
-    assert_non_null(strstr(error, "the nearest are output, "));
+    assert_non_null(strstr(error, "did you mean output? There are: output, "));
     assert_int_equal(add(&f, SIMPLER_DUMP_FIELD_DTYPE, "flaot16"), SIMPLER_EINVAL);
-    assert_non_null(strstr(error, "the nearest are float16, "));
+    assert_non_null(strstr(error, "did you mean float16? There are: float16, "));
     simpler_dump_filter_fini(&f);
 }
 
@@ -118,13 +119,51 @@ static void the_nearest_numbers_are_listed(void **state)
     simpler_dump_filter_fini(&f);
 }
 
+/* As host_build_graph writes them: [-1], unknown. */
+static void ids_that_are_not_known(void **state)
+{
+    (void)state;
+    struct simpler_dump_filter f = {0};
+    struct simpler_dump_entry e = entry(0, 0, 0), known = entry(1, 0, 0);
+    char text[512];
+
+    assert_int_equal(add(&f, SIMPLER_DUMP_FIELD_FUNC, "0-"), 0);
+    e.func_ids[0] = -1;
+    e.func_count = 1;
+    assert_false(simpler_dump_filter_learn(&f, &e));
+    assert_false(simpler_dump_filter_matches(&f, &e));
+    assert_true(simpler_dump_filter_explain(&f, text, sizeof(text)));
+    assert_non_null(strstr(text, "--func: the dump has no func 0-: all its kernel ids are -1, "));
+    assert_non_null(strstr(text, "host_build_graph"));
+    assert_non_null(strstr(text, "--task"));
+    simpler_dump_filter_fini(&f);
+    /* One that is known: the usual answer. */
+    assert_int_equal(add(&f, SIMPLER_DUMP_FIELD_FUNC, "7"), 0);
+    assert_false(simpler_dump_filter_learn(&f, &e));
+    known.func_ids[0] = 4;
+    known.func_count = 1;
+    assert_false(simpler_dump_filter_learn(&f, &known));
+    assert_true(simpler_dump_filter_explain(&f, text, sizeof(text)));
+    assert_string_equal(text, "--func: the dump has no func 7; the nearest are 4, -1");
+    simpler_dump_filter_fini(&f);
+    assert_int_equal(add(&f, SIMPLER_DUMP_FIELD_FUNC, "18446744073709551000"), 0);
+    (void)simpler_dump_filter_learn(&f, &e);
+    (void)simpler_dump_filter_learn(&f, &known);
+    assert_true(simpler_dump_filter_explain(&f, text, sizeof(text)));
+    assert_non_null(strstr(text, "; the nearest are -1, 4"));
+    simpler_dump_filter_fini(&f);
+    assert_int_equal(add(&f, SIMPLER_DUMP_FIELD_FUNC, "-1"), 0);
+    assert_true(simpler_dump_filter_learn(&f, &e));
+    assert_true(simpler_dump_filter_matches(&f, &e));
+    simpler_dump_filter_fini(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_and_ranges),
-        cmocka_unit_test(fields_combine),
-        cmocka_unit_test(what_is_no_value),
-        cmocka_unit_test(the_nearest_numbers_are_listed),
+        cmocka_unit_test(lists_and_ranges),       cmocka_unit_test(fields_combine),
+        cmocka_unit_test(what_is_no_value),       cmocka_unit_test(the_nearest_numbers_are_listed),
+        cmocka_unit_test(ids_that_are_not_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,7 +164,7 @@ static void open_answers_with_what_is_valid(void **state)
 
     config.platform = "moon";
     assert_int_equal(simpler_worker_open(&config, &worker), SIMPLER_ENOENT);
-    said("there is no platform 'moon'; there are: cpu, a2a3sim, a5sim");
+    said("there is no platform 'moon'; there are: cpu, a5sim, a2a3sim");
     config.platform = "a2a3";
     assert_int_equal(simpler_worker_open(&config, &worker), SIMPLER_ENOSYS);
     said("a2a3: no such device on this host: use a2a3sim");

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "misuse.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "commands.h"
+
+#define MAX_OPTIONS 64
+
+int simpler_misuse_error(const char *command, const char *format, ...)
+{
+    va_list args;
+
+    (void)fprintf(stderr, "simpler %s: ", command);
+    va_start(args, format);
+    (void)vfprintf(stderr, format, args);
+    va_end(args);
+    (void)fprintf(stderr, "\n(`simpler help %s` tells what it takes)\n", command);
+    return SIMPLER_EXIT_USAGE;
+}
+
+int simpler_misuse_option(const char *command, const char *arg, const char *const *names,
+                          size_t count)
+{
+    char word[64], answer[SIMPLER_NEAREST_BYTES];
+
+    (void)snprintf(word, sizeof(word), "%.*s", (int)strcspn(arg, "="), arg);
+    return simpler_misuse_error(command, "there is no option %s%s", word,
+                                simpler_nearest_answer(word, names, count, answer, sizeof(answer)));
+}
+
+int simpler_misuse_getopt(const char *command, int answer, char **argv, const struct option *longs)
+{
+    const char *arg = argv[optind - 1];
+    char words[MAX_OPTIONS][32], letter[3] = {'-', (char)optopt, '\0'};
+    const char *names[MAX_OPTIONS];
+    size_t count = 0;
+
+    if (answer == ':')
+        return simpler_misuse_error(command, "%s needs a value", arg);
+    for (; count < MAX_OPTIONS && longs[count].name != NULL; count++) {
+        (void)snprintf(words[count], sizeof(words[count]), "--%s", longs[count].name);
+        names[count] = words[count];
+        if (optopt != 0 && optopt == longs[count].val)
+            return simpler_misuse_error(command, "%s takes no value", words[count]);
+    }
+    return simpler_misuse_option(command, optopt != 0 ? letter : arg, names, count);
+}
