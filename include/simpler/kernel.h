@@ -6,7 +6,8 @@
  * What a kernel is and what it sees.  args[0 .. tensors-1] are addresses of
  * struct simpler_tensor, the scalars follow as 64-bit words with their bytes
  * low; args[48] and args[49] are the local and the global context.  The array
- * and the tensors live until the kernel returns.
+ * and the tensors live until the kernel returns.  The array is the kernel's own; the
+ * tensors are const, for they may be those that the orchestration has submitted.
  */
 #include <stdint.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "task/crash_task.h"
 #include "tmr/fatal.h"
 #include "tmr/kernel_word.h"
+#include "tmr/passing.h"
 
 static void add_thread(struct simpler_crash_text *text, const struct simpler_thread *thread)
 {
@@ -33,9 +34,8 @@ static void describe(struct simpler_crash_text *text, void *user)
                                                        : " in the runtime");
     } else if (simpler_kernel_word_is_solo(word)) {
         simpler_crash_task_add(text, simpler_fatal_kernel_name(device, (uint32_t)word),
-                               (uint32_t)word,
-                               (uint64_t)orch->current << 32 | orch->ring[orch->current].next,
-                               orch->solo_file, orch->solo_line);
+                               (uint32_t)word, simpler_passing_next_id(orch), orch->solo_file,
+                               orch->solo_line);
     } else {
         const struct simpler_task_desc *desc =
             &device->table.desc[simpler_ring_slot(&orch->ring[task.ring], task.id)];

@@ -151,11 +151,32 @@ enum simpler_settled {
     SIMPLER_SETTLED_WATCHED = 2 /* in a run whose args dump sees every task */
 };
 
+/*
+ * A stretch of tasks that pass through, see passing.h.  The orchestrator's; the monitor's once
+ * that has been revoked inside a kernel.
+ */
+#define SIMPLER_PASSING_TYPES   2u /* AIC and AIV, as in enum simpler_shape */
+#define SIMPLER_PASSING_KERNELS 8u /* of each, by the low bits of func_id */
+struct simpler_passing_kernel {
+    simpler_kernel_fn fn; /* NULL: not known to be short */
+    uint32_t func_id;
+};
+struct simpler_passing {
+    uint32_t granted; /* tasks that the stretch may have; 0: there is none */
+    uint32_t left;    /* of them */
+    /* The submit whose kernel runs. */
+    uint32_t func_id;
+    const struct simpler_task_args *args;
+    struct simpler_task_outputs *out;
+    struct simpler_passing_kernel kernel[SIMPLER_PASSING_TYPES][SIMPLER_PASSING_KERNELS];
+};
+
 /* The orchestrator of one run. */
 struct simpler_orch {
     struct simpler_orch_head head; /* first: see task/orch_ops.h */
     struct simpler_device *device;
     struct simpler_thread *thread;
+    struct simpler_passing passing;
     struct simpler_ring ring[CHIP_MAX_RING_DEPTH];
     int status;       /* 0, or why the run has failed; what every call answers */
     uint32_t depth;   /* of the innermost scope; 0 is the root */
@@ -182,6 +203,8 @@ struct simpler_orch {
     struct simpler_hazard_check *check; /* NULL: off */
     uint64_t solo_below_ns;             /* kernels that take less are not handed over */
     uint64_t probed_ticks;              /* when the round trip was last measured */
+    uint64_t looked_ticks;              /* when times were last looked at */
+    uint32_t looked_seq;                /* submit_seq then */
     /* Producers of the task being submitted. */
     struct simpler_edge_sink sink;
     uint64_t sink_ids[64];

@@ -3,38 +3,28 @@
 #include "tmr/handover.h"
 
 #include "base/clock.h"
+#include "tmr/passing.h"
 #include "tmr/wake.h"
 
 #define PROBE_PERIOD_NS 100000000u
+/* Of short kernels that the orchestrator runs as they are submitted one in so many more is timed:
+ * that they have become long shows in the time between two looks around as well. */
+#define SHORT_SELDOM 8u
 
 void simpler_handover_note(struct simpler_thread *thread, uint32_t func_id, uint64_t ticks)
 {
-    thread->timing = simpler_estimates_note(thread->device->estimates, func_id, ticks);
+    struct simpler_device *device = thread->device;
+    uint32_t runs = simpler_estimates_note(device->estimates, func_id, ticks);
+    bool seldom = thread == device->orch.thread &&
+                  simpler_handover_kernel_ns(device, func_id) < device->orch.solo_below_ns;
+
+    thread->timing = seldom ? runs * SHORT_SELDOM : runs;
 }
 
-/* What is longer was no round trip: one of the threads lost its CPU meanwhile. */
-void simpler_handover_set(struct simpler_orch *orch, uint64_t ns)
-{
-    uint32_t round_trip_ns = ns < SIMPLER_HANDOVER_MAX_NS ? (uint32_t)ns : SIMPLER_HANDOVER_MAX_NS;
-
-    atomic_store_explicit(&orch->device->handover_ns, round_trip_ns, memory_order_relaxed);
-    orch->solo_below_ns = simpler_handover_threshold(orch->device);
-}
-
-void simpler_handover_start(struct simpler_orch *orch)
-{
-    orch->never_solo = orch->device->exec_threads;
-    orch->all_solo = orch->device->thread_count == 1 && !orch->never_solo;
-    if (orch->all_solo)
-        orch->solo_below_ns = UINT64_MAX;
-    else if (!orch->never_solo)
-        orch->solo_below_ns = simpler_handover_threshold(orch->device);
-}
-
-void simpler_handover_probe(struct simpler_orch *orch)
+/* Measures the round trip with an idle scheduler, at most every 100 ms. */
+static void probe(struct simpler_orch *orch, uint64_t now)
 {
     struct simpler_device *device = orch->device;
-    uint64_t now = simpler_clock_ticks();
 
     if (orch->all_solo || orch->never_solo ||
         now - orch->probed_ticks < simpler_clock_ns_to_ticks(PROBE_PERIOD_NS))
@@ -48,4 +38,37 @@ void simpler_handover_probe(struct simpler_orch *orch)
     uint32_t best = simpler_round_trip_probe(&device->round_trip);
     if (best != 0)
         simpler_handover_set(orch, best);
+}
+
+void simpler_handover_look(struct simpler_orch *orch)
+{
+    uint64_t now = simpler_clock_ticks();
+    uint32_t tasks = orch->submit_seq - orch->looked_seq;
+
+    if (tasks != 0 &&
+        simpler_clock_ticks_to_ns(now - orch->looked_ticks) / tasks >= orch->solo_below_ns)
+        orch->thread->timing = 0;
+    orch->looked_ticks = now;
+    orch->looked_seq = orch->submit_seq;
+    probe(orch, now);
+}
+
+/* What is longer was no round trip: one of the threads lost its CPU meanwhile. */
+void simpler_handover_set(struct simpler_orch *orch, uint64_t ns)
+{
+    uint32_t round_trip_ns = ns < SIMPLER_HANDOVER_MAX_NS ? (uint32_t)ns : SIMPLER_HANDOVER_MAX_NS;
+
+    atomic_store_explicit(&orch->device->handover_ns, round_trip_ns, memory_order_relaxed);
+    orch->solo_below_ns = simpler_handover_threshold(orch->device);
+    simpler_passing_forget(orch);
+}
+
+void simpler_handover_start(struct simpler_orch *orch)
+{
+    orch->never_solo = orch->device->exec_threads;
+    orch->all_solo = orch->device->thread_count == 1 && !orch->never_solo;
+    if (orch->all_solo)
+        orch->solo_below_ns = UINT64_MAX;
+    else if (!orch->never_solo)
+        orch->solo_below_ns = simpler_handover_threshold(orch->device);
 }

@@ -45,8 +45,11 @@ void simpler_handover_start(struct simpler_orch *orch);
 /* A round trip was measured. */
 void simpler_handover_set(struct simpler_orch *orch, uint64_t ns);
 
-/* Measures the round trip with an idle scheduler, at most every 100 ms. */
-void simpler_handover_probe(struct simpler_orch *orch);
+/*
+ * At times, while tasks pass through: if they took long, the next kernel is timed; the round
+ * trip is measured with an idle scheduler, at most every 100 ms.
+ */
+void simpler_handover_look(struct simpler_orch *orch);
 /* An idle scheduler answers a probe. */
 SIMPLER_INLINE void simpler_handover_answer(struct simpler_device *device)
 {

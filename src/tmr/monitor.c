@@ -21,6 +21,7 @@
 #include "tmr/fatal.h"
 #include "tmr/hang.h"
 #include "tmr/orchestrator.h"
+#include "tmr/passing.h"
 #include "tmr/scheduler.h"
 #include "tmr/scope_sample.h"
 #include "tmr/stall.h"
@@ -141,6 +142,8 @@ static void end_hung(struct simpler_device *device, uint64_t phase, uint64_t idl
 
     SIMPLER_TESTPOINT(HANG_CLAIMED);
     simpler_hang_freeze(device, simpler_hang_grace_ns(budget_of(device)));
+    if (device->orch.thread->verdict.end != SIMPLER_DEVICE_LANE_UNPROVED)
+        simpler_passing_end(&device->orch);
     if (has_ended(device, first))
         conclude_ended(device, first, idle_ns);
     else

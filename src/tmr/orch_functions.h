@@ -31,5 +31,9 @@ int simpler_tmr_get_tensor_data(struct simpler_orch *orch, const struct simpler_
                                 const uint32_t *index, void *value);
 int simpler_tmr_set_tensor_data(struct simpler_orch *orch, const struct simpler_tensor *tensor,
                                 const uint32_t *index, const void *value);
+void simpler_tmr_report_fatal(struct simpler_orch *orch, enum simpler_device_code code,
+                              const char *text);
+bool simpler_tmr_is_fatal(const struct simpler_orch *orch);
+uint32_t simpler_tmr_cluster_count(const struct simpler_orch *orch);
 
 #endif

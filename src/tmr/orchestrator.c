@@ -19,6 +19,7 @@
 #include "tmr/monitor.h"
 #include "tmr/orch_functions.h"
 #include "tmr/orch_wait.h"
+#include "tmr/passing.h"
 #include "tmr/scheduler.h"
 #include "tmr/scope_sample.h"
 
@@ -163,6 +164,7 @@ static void orchestrate(struct simpler_orch *orch)
             callable->expected_arg_count, simpler_text_plural(callable->expected_arg_count), given);
     else
         callable->orchestrate(orch, run->args);
+    simpler_passing_end(orch);
     /* As its calls were told: a stop of this moment has kept nothing from it. */
     if (orch->status == 0 && orch->open > 1)
         (void)simpler_fatal_latch(orch, SIMPLER_CODE_INVALID_ARGS,

@@ -35,6 +35,12 @@ SIMPLER_INLINE void simpler_scheduler_count(_Atomic uint64_t *count)
                           memory_order_relaxed);
 }
 
+SIMPLER_INLINE void simpler_scheduler_count_many(_Atomic uint64_t *count, uint64_t n)
+{
+    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + n,
+                          memory_order_relaxed);
+}
+
 /* P9, release: after the done byte. */
 SIMPLER_INLINE void simpler_scheduler_count_completed(struct simpler_thread *thread)
 {

@@ -14,6 +14,7 @@
 #include "tmr/fatal.h"
 #include "tmr/hang.h"
 #include "tmr/launch.h"
+#include "tmr/passing.h"
 
 static bool is_done(const struct simpler_device *device, uint32_t number)
 {
@@ -301,7 +302,7 @@ void simpler_stall_view_kernel(const struct simpler_device *device, uint64_t wor
         (void)snprintf(text, bytes,
                        "kernel %.60s (func_id %u) of task 0x%016" PRIx64 ", submitted at %.100s:%d",
                        simpler_fatal_kernel_name(device, (uint32_t)word), (uint32_t)word,
-                       (uint64_t)orch->current << 32 | orch->ring[orch->current].next,
+                       simpler_passing_next_id(orch),
                        orch->solo_file == NULL ? "(unknown)" : orch->solo_file, orch->solo_line);
     else
         (void)snprintf(text, bytes, "kernel %.60s (func_id %u) of task 0x%016" PRIx64,

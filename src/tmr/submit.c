@@ -19,6 +19,7 @@
 #include "tmr/hazard_check.h"
 #include "tmr/linking.h"
 #include "tmr/orch_functions.h"
+#include "tmr/passing.h"
 #include "tmr/scheduler.h"
 #include "tmr/scope_sample.h"
 #include "tmr/solo.h"
@@ -28,6 +29,8 @@
 
 /* Submits between two looks at the watermark. */
 #define ADVANCE_PERIOD 64u
+/* The same while tasks pass through, of which no watermark waits; a multiple. */
+#define PASSING_PERIOD 256u
 
 /* A refused submit: empty outputs, and in a dry run its needs are counted. */
 SIMPLER_COLD static int refuse(struct simpler_orch *orch, struct simpler_submit_request *q,
@@ -167,7 +170,7 @@ static SIMPLER_NOINLINE void look_around(struct simpler_orch *orch)
         atomic_load_explicit(failed, memory_order_relaxed) == 0)
         orch->settled = orch->may_settle;
     if (orch->settled != SIMPLER_SETTLED_NOT)
-        simpler_handover_probe(orch);
+        simpler_handover_look(orch);
 }
 
 SIMPLER_INLINE void look_at_times(struct simpler_orch *orch)
@@ -187,12 +190,8 @@ static SIMPLER_COLD void keep_arguments(struct simpler_orch *orch,
     simpler_arg_capture_submit(orch, q->args, number);
 }
 
-/*
- * A task that passed through has failed, or is not done yet: later tasks learn of it from
- * its slot and the map.
- */
-static SIMPLER_COLD int keep(struct simpler_orch *orch, const struct simpler_submit_request *q,
-                             int status)
+int simpler_submit_keep(struct simpler_orch *orch, const struct simpler_submit_request *q,
+                        int status)
 {
     uint32_t number = simpler_submit_make_slot(orch, q);
     uint64_t id = simpler_task_id_of(&orch->device->table.slot[number]);
@@ -258,7 +257,7 @@ SIMPLER_INLINE int pass_through(struct simpler_orch *orch, struct simpler_ring *
         orch->solo_line = q->line;
         int status = call_here(orch, q, NULL, next_id(orch, ring), q->func_id, watched);
         if (SIMPLER_UNLIKELY(((uint32_t)status | thread->deferred) != 0))
-            return keep(orch, q, status);
+            return simpler_submit_keep(orch, q, status);
         simpler_scheduler_count(&thread->counts.run);
     }
     simpler_submit_answer(orch, q, next_id(orch, ring));
@@ -271,6 +270,8 @@ SIMPLER_INLINE int pass_through(struct simpler_orch *orch, struct simpler_ring *
     simpler_linking_next_mark(orch);
     simpler_scheduler_count_completed(thread);
     look_at_times(orch);
+    if (!watched && q->shape != SIMPLER_SHAPE_DUMMY && q->args->dependency_count == 0)
+        simpler_passing_begin(orch, q, PASSING_PERIOD - 1 - orch->submit_seq % PASSING_PERIOD);
     return 0;
 }
 
@@ -300,6 +301,7 @@ SIMPLER_INLINE void run_here(struct simpler_orch *orch, const struct simpler_sub
 SIMPLER_INLINE int hand_over(struct simpler_orch *orch, const struct simpler_submit_request *q,
                              uint32_t number, uint64_t id, bool odd)
 {
+    simpler_passing_drop(orch, q->func_id);
     simpler_submit_fill_payload(orch, q->args, number);
     simpler_submit_answer(orch, q, id);
     simpler_arg_capture_submit(orch, q->args, number);

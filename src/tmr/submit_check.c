@@ -45,16 +45,23 @@ SIMPLER_COLD static int no_dtype(struct simpler_orch *orch, struct simpler_submi
         simpler_dtype_name(dtype), orch->device->platform->name);
 }
 
+bool simpler_submit_takes(struct simpler_orch *orch, const struct simpler_tensor *t)
+{
+    if (!simpler_submit_is_sane(t) || !simpler_platform_has_dtype(orch->device->platform, t->dtype))
+        return false;
+    if (t->is_contiguous)
+        orch->sane_form = simpler_submit_form(t);
+    return true;
+}
+
 int simpler_submit_check_closely(struct simpler_orch *orch, struct simpler_submit_site site,
                                  const struct simpler_tensor *t, uint32_t arg)
 {
+    if (simpler_submit_takes(orch, t))
+        return 0;
     if (!simpler_submit_is_sane(t))
         return simpler_submit_invalid(orch, site, "the tensor is not valid", arg);
-    if (!simpler_platform_has_dtype(orch->device->platform, t->dtype))
-        return no_dtype(orch, site, t->dtype, arg);
-    if (t->is_contiguous)
-        orch->sane_form = simpler_submit_form(t);
-    return 0;
+    return no_dtype(orch, site, t->dtype, arg);
 }
 
 static int check_output(struct simpler_orch *orch, struct simpler_submit_site site,

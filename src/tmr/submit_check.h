@@ -44,6 +44,8 @@ SIMPLER_COLD int simpler_submit_wrong_core(struct simpler_orch *orch,
                                            struct simpler_submit_site site, uint32_t func_id,
                                            uint32_t core_type);
 
+/* Whether a tensor is valid and of a type that the platform has; its form is remembered. */
+bool simpler_submit_takes(struct simpler_orch *orch, const struct simpler_tensor *t);
 /* A tensor of another form than the one before. */
 int simpler_submit_check_closely(struct simpler_orch *orch, struct simpler_submit_site site,
                                  const struct simpler_tensor *t, uint32_t arg);

@@ -9,6 +9,13 @@
 #include "tmr/submit_check.h"
 #include "tmr/tensor_pack.h"
 
+/*
+ * A task that was to pass through has failed with @status, or is not done yet: later tasks learn
+ * of it from its slot and the map.  Returns 0.
+ */
+SIMPLER_COLD int simpler_submit_keep(struct simpler_orch *orch,
+                                     const struct simpler_submit_request *q, int status);
+
 /* From the scope's first OUTPUT on its tasks stay until it ends. */
 void simpler_submit_note_hold(struct simpler_orch *orch, struct simpler_ring *ring, uint64_t bytes,
                               bool at_zero);

@@ -5,12 +5,13 @@
 #include "tmr/orch_functions.h"
 #include "tmr/tmr_runtime.h"
 
-static void report_fatal(struct simpler_orch *orch, enum simpler_device_code code, const char *text)
+void simpler_tmr_report_fatal(struct simpler_orch *orch, enum simpler_device_code code,
+                              const char *text)
 {
     (void)simpler_fatal_latch(orch, code, "reported by the orchestration: %s", text);
 }
 
-static bool is_fatal(const struct simpler_orch *orch)
+bool simpler_tmr_is_fatal(const struct simpler_orch *orch)
 {
     if (atomic_load_explicit(&orch->device->stop, memory_order_relaxed) == 0)
         return false;
@@ -18,7 +19,7 @@ static bool is_fatal(const struct simpler_orch *orch)
     return true;
 }
 
-static uint32_t cluster_count(const struct simpler_orch *orch)
+uint32_t simpler_tmr_cluster_count(const struct simpler_orch *orch)
 {
     return orch->device->run->cluster_count;
 }
@@ -34,9 +35,9 @@ const struct simpler_orch_ops simpler_tmr_ops = {
     .scope_end = simpler_tmr_scope_end,
     .get_tensor_data = simpler_tmr_get_tensor_data,
     .set_tensor_data = simpler_tmr_set_tensor_data,
-    .report_fatal = report_fatal,
-    .is_fatal = is_fatal,
-    .cluster_count = cluster_count,
+    .report_fatal = simpler_tmr_report_fatal,
+    .is_fatal = simpler_tmr_is_fatal,
+    .cluster_count = simpler_tmr_cluster_count,
 };
 
 static int open_device(const struct simpler_platform *platform, void **device)

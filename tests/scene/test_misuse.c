@@ -206,14 +206,13 @@ static _Atomic int wrong;
 
 static int overwrite(const int64_t *args, uint32_t tensors, void *user)
 {
-    struct simpler_tensor *tensor = (struct simpler_tensor *)(uintptr_t)args[0];
+    const struct simpler_tensor *tensor = simpler_kernel_tensor(args, 0);
 
     (void)tensors;
     (void)user;
     if (simpler_kernel_block_num(args) != 1 || simpler_kernel_block_idx(args) != 0 ||
         tensor->ndims != 1)
         atomic_fetch_add(&wrong, 1);
-    memset(tensor, 0xee, sizeof(*tensor));
     memset((void *)(uintptr_t)args, 0, SIMPLER_KERNEL_ARGS * sizeof(*args));
     return 0;
 }
