@@ -44,6 +44,10 @@
     X(HANG_CLAIMED)              \
     X(HANG_TAKEN_BACK)           \
     X(PARTIAL_BEFORE_CAPTURE)    \
+    X(RECUT_BEFORE_CLAIM)        \
+    X(RECUT_CLAIMED)             \
+    X(VISIT_REFUSED)             \
+    X(VISIT_INSIDE)              \
     X(SCOPE_TASKS)               \
     X(GROUP_BEFORE_ARRIVE)       \
     X(SPREAD_BEFORE_TAKE)        \

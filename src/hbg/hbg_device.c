@@ -28,7 +28,7 @@ static uint64_t max_units(const struct simpler_runtime_env *env)
 static void free_memory(struct simpler_hbg_device *device)
 {
     simpler_memory_unmap((void *)device->units, max_units(&device->env) * sizeof(*device->units));
-    simpler_memory_unmap(device->failed, max_units(&device->env));
+    simpler_memory_unmap((void *)device->failed, max_units(&device->env));
     device->units = NULL;
     device->failed = NULL;
     simpler_hbg_orch_close(device->orch);
@@ -151,6 +151,7 @@ static bool look(struct simpler_hbg_device *device, uint32_t before, struct simp
     SIMPLER_TESTPOINT(MONITOR_BEFORE_CLAIM);
     if (atomic_load_explicit(&device->finish_seq, memory_order_acquire) != before)
         return false;
+    simpler_hbg_hang_claim(device);
     /* Before the stop: who sees that one leaves, and does not call the rest of its grain done. */
     simpler_hbg_ask_out(device);
     bool first = stop_run(device, -SIMPLER_CODE_SCHEDULER_TIMEOUT);

@@ -71,7 +71,9 @@ struct simpler_hbg_part {
     const struct simpler_hbg_base *bases;
     const uint64_t *scalars;
     const struct simpler_hbg_site *sites; /* for reports */
-    uint8_t *failed;  /* bits of each node: whoever ran it, before W2; who cuts anew */
+    /* Bits of each node: whoever ran it, before W2; who cuts anew.  Relaxed: a report that does not
+     * wait for W2 may read them too. */
+    _Atomic uint8_t *failed;
     uint64_t id_base; /* of node 0, and of owners in its base 0 */
     uint32_t serial;  /* of all parts of the device, from 1 */
     uint32_t first_unit;
@@ -190,7 +192,7 @@ struct simpler_hbg_device {
     uint32_t part_count, part_capacity;
     uint32_t serial; /* of the part that was made last */
     struct simpler_hbg_unit *units;
-    uint8_t *failed;
+    _Atomic uint8_t *failed;
     bool failed_dirty;
     uint32_t unit_capacity;
 
@@ -218,6 +220,10 @@ struct simpler_hbg_device {
      * that opens it (release) publishes the run; entering acquires it.  The last
      * one out of a run that is over says so to the caller (finish_seq).  Bit 30: the run
      * is to be cut anew, by the last one out; nobody enters, W4 is stored once more.
+     *
+     * Who cuts claims it (bit 29, from "bit 30 alone"), who ends a hung run sets bit 28 before
+     * anybody is told to leave: from then on no cut is claimed, and while one that was claimed
+     * before is not done (W4) plans, units and bits are its own.
      */
     _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t gate;
     _Atomic uint32_t booted; /* enum simpler_hbg_boot */
@@ -246,6 +252,9 @@ struct simpler_hbg_device {
 
 #define SIMPLER_HBG_GATE_OVER  0x80000000u
 #define SIMPLER_HBG_GATE_RECUT 0x40000000u
+#define SIMPLER_HBG_GATE_CUTS  0x20000000u
+#define SIMPLER_HBG_GATE_HUNG  0x10000000u
+#define SIMPLER_HBG_GATE_COUNT 0x0fffffffu
 /* Nobody enters. */
 #define SIMPLER_HBG_GATE_SHUT (SIMPLER_HBG_GATE_OVER | SIMPLER_HBG_GATE_RECUT)
 
@@ -297,6 +306,19 @@ SIMPLER_INLINE bool simpler_hbg_is_recut(const struct simpler_hbg_device *device
 {
     return (atomic_load_explicit(&device->gate, memory_order_relaxed) & SIMPLER_HBG_GATE_RECUT) !=
            0;
+}
+
+/* See failed of a part; one writer at a time. */
+SIMPLER_INLINE uint8_t simpler_hbg_bits(const struct simpler_hbg_part *part, uint32_t node)
+{
+    return atomic_load_explicit(&part->failed[node], memory_order_relaxed);
+}
+
+SIMPLER_INLINE void simpler_hbg_add_bit(const struct simpler_hbg_part *part, uint32_t node,
+                                        uint8_t bit)
+{
+    atomic_store_explicit(&part->failed[node], (uint8_t)(simpler_hbg_bits(part, node) | bit),
+                          memory_order_relaxed);
 }
 
 /* Whether all of the grain is done; a part of one grain is done in one piece with its call. */

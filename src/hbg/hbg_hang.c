@@ -123,6 +123,7 @@ bool simpler_hbg_look(struct simpler_hbg_device *device, struct simpler_hbg_look
 
     if (atomic_load_explicit(&device->asked, memory_order_relaxed) != 0 &&
         simpler_hbg_visit(device)) {
+        SIMPLER_TESTPOINT(VISIT_INSIDE);
         (void)atomic_exchange_explicit(&device->asked, 0, memory_order_acquire);
         simpler_hbg_stall_show(device);
         simpler_hbg_visit_end(device);
@@ -192,6 +193,18 @@ static void capture_partial(struct simpler_hbg_device *device)
     (void)device;
 }
 #endif
+
+void simpler_hbg_hang_claim(struct simpler_hbg_device *device)
+{
+    /* acq_rel: with the claim of a cut.  Who leaves because it is told to has seen this before. */
+    (void)atomic_fetch_or_explicit(&device->gate, SIMPLER_HBG_GATE_HUNG, memory_order_acq_rel);
+}
+
+bool simpler_hbg_hang_is_cut(const struct simpler_hbg_device *device)
+{
+    /* acquire, pairs with W4: a cut that is done. */
+    return (atomic_load_explicit(&device->gate, memory_order_acquire) & SIMPLER_HBG_GATE_CUTS) != 0;
+}
 
 void simpler_hbg_hang_freeze(struct simpler_hbg_device *device)
 {

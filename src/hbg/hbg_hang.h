@@ -40,6 +40,10 @@ bool simpler_hbg_look(struct simpler_hbg_device *device, struct simpler_hbg_look
 bool simpler_hbg_visit(struct simpler_hbg_device *device);
 void simpler_hbg_visit_end(struct simpler_hbg_device *device);
 
+/* The run hangs, says its caller: it is not cut anew from now on.  Before anybody is asked out. */
+void simpler_hbg_hang_claim(struct simpler_hbg_device *device);
+/* After the freeze: a thread has begun to cut the run anew before that, and not finished. */
+bool simpler_hbg_hang_is_cut(const struct simpler_hbg_device *device);
 /* Takes the run away from its threads, which were asked out; writes device->busy. */
 void simpler_hbg_hang_freeze(struct simpler_hbg_device *device);
 /* The run hung: what the log and @stall say of it. */

@@ -126,7 +126,7 @@ static void init_parts(struct simpler_hbg_device *device)
     atomic_store_explicit(&device->tracks_taken, 0, memory_order_relaxed);
     memset((void *)device->units, 0, units * sizeof(*device->units));
     if (device->failed_dirty)
-        memset(device->failed, 0, 2 * (size_t)device->env.ring_task_window[0]);
+        memset((void *)device->failed, 0, 2 * (size_t)device->env.ring_task_window[0]);
     device->failed_dirty = false;
 }
 

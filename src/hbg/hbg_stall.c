@@ -195,20 +195,38 @@ static void examine_threads(struct simpler_hbg_device *device, struct simpler_st
         ADD("the device is busy: nothing of this run is freed before its threads have come back\n");
 }
 
-void simpler_hbg_stall_examine(struct simpler_hbg_device *device, uint64_t idle_ns, int32_t stop,
-                               struct simpler_stall *s)
+static void examine_conditions(struct simpler_hbg_device *device, struct simpler_stall *s)
 {
     char conditions[256];
 
+    simpler_hbg_deferred_describe(device, conditions, sizeof(conditions));
+    ADD("%s", conditions);
+}
+
+/* Plans, units and conditions belong to the thread that cuts. */
+static void examine_cut(const struct simpler_hbg_device *device, struct simpler_stall *s)
+{
+    s->completed = simpler_hbg_progress(device);
+    ADD("a kernel has deferred for the first time, and the thread that cuts the run anew for it "
+        "does not come on: which tasks wait is not known\n");
+    simpler_stall_text_snapshot(s, simpler_hbg_hang_threads(device), true, 0, -1);
+}
+
+void simpler_hbg_stall_examine(struct simpler_hbg_device *device, uint64_t idle_ns, int32_t stop,
+                               struct simpler_stall *s)
+{
     memset(s, 0, sizeof(*s));
     s->idle_ms = idle_ns / 1000000;
     s->stop = stop;
-    s->known = true;
+    s->known = !simpler_hbg_hang_is_cut(device);
     s->submitted = device->orch->next_id;
-    examine_tasks(device, s);
+    if (s->known)
+        examine_tasks(device, s);
+    else
+        examine_cut(device, s);
     examine_threads(device, s);
-    simpler_hbg_deferred_describe(device, conditions, sizeof(conditions));
-    ADD("%s", conditions);
+    if (s->known)
+        examine_conditions(device, s);
     simpler_stall_text_remedy(s, device->run->scheduler_timeout_ns);
     simpler_stall_text_headline(s);
 }

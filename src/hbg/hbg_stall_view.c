@@ -18,12 +18,17 @@ uint32_t simpler_hbg_stall_number(const struct simpler_hbg_device *device,
 const struct simpler_hbg_part *simpler_hbg_stall_place(const struct simpler_hbg_device *device,
                                                        uint32_t number, uint32_t *node)
 {
-    uint32_t p = device->part_count - 1;
+    uint32_t low = 0, high = device->part_count;
 
-    while (simpler_hbg_stall_number(device, &device->parts[p], 0) > number)
-        p--;
-    *node = number - simpler_hbg_stall_number(device, &device->parts[p], 0);
-    return &device->parts[p];
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (simpler_hbg_stall_number(device, &device->parts[middle], 0) <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    *node = number - simpler_hbg_stall_number(device, &device->parts[low], 0);
+    return &device->parts[low];
 }
 
 static bool is_call(const struct simpler_hbg_part *part, uint32_t node)
@@ -72,7 +77,7 @@ static void start_part(struct simpler_hbg_stall_view *v, const struct simpler_hb
         uint8_t state =
             simpler_hbg_is_grain_done(v->device, part, g) ? SIMPLER_STALL_DONE : SIMPLER_STALL_HELD;
         for (uint32_t n = part->plan->first[g]; n < part->plan->first[g + 1]; n++) {
-            bool is_done = (part->failed[n] & SIMPLER_HBG_DONE) != 0;
+            bool is_done = (simpler_hbg_bits(part, n) & SIMPLER_HBG_DONE) != 0;
             v->state[from + n] = is_done ? SIMPLER_STALL_DONE : state;
             v->producer[from + n] = SIMPLER_HBG_NO_TASK;
         }
@@ -104,15 +109,22 @@ static void mark_done(struct simpler_hbg_stall_view *v, const struct simpler_hbg
 static uint32_t stands_for(const struct simpler_hbg_stall_view *v,
                            const struct simpler_hbg_part *part, uint32_t node)
 {
-    if (is_call(part, node)) {
-        const struct simpler_hbg_part *inner = called(v->device, node);
-        for (uint32_t n = 0; n < inner->image->node_count; n++) {
-            uint32_t number = simpler_hbg_stall_number(v->device, inner, n);
-            if (v->state[number] != SIMPLER_STALL_DONE)
-                return number;
-        }
+    uint32_t open = is_call(part, node) ? v->open[called(v->device, node) - v->device->parts]
+                                        : SIMPLER_HBG_NO_TASK;
+
+    return open != SIMPLER_HBG_NO_TASK ? open : simpler_hbg_stall_number(v->device, part, node);
+}
+
+static void find_open(struct simpler_hbg_stall_view *v, const struct simpler_hbg_part *part)
+{
+    uint32_t *open = &v->open[part - v->device->parts];
+
+    *open = SIMPLER_HBG_NO_TASK;
+    for (uint32_t n = 0; n < part->image->node_count && *open == SIMPLER_HBG_NO_TASK; n++) {
+        uint32_t number = simpler_hbg_stall_number(v->device, part, n);
+        if (v->state[number] != SIMPLER_STALL_DONE)
+            *open = number;
     }
-    return simpler_hbg_stall_number(v->device, part, node);
 }
 
 static void note_producers(struct simpler_hbg_stall_view *v, const struct simpler_hbg_part *part)
@@ -157,14 +169,10 @@ static void mark_deferred(struct simpler_hbg_stall_view *v, struct simpler_hbg_d
 
 /* ---- who has what ---- */
 
-/* Nodes of the part from @node up to the end of their grain. */
+/* Nodes of the part from @node on, which is in @grain, up to the end of that. */
 static void mark_grain(struct simpler_hbg_stall_view *v, const struct simpler_hbg_part *part,
-                       uint32_t node, uint32_t lane)
+                       uint32_t grain, uint32_t node, uint32_t lane)
 {
-    uint32_t grain = 0;
-
-    while (part->plan->first[grain + 1] <= node)
-        grain++;
     for (uint32_t n = node; n < part->plan->first[grain + 1]; n++) {
         uint32_t number = simpler_hbg_stall_number(v->device, part, n);
         if (v->state[number] != SIMPLER_STALL_HELD)
@@ -172,14 +180,16 @@ static void mark_grain(struct simpler_hbg_stall_view *v, const struct simpler_hb
         v->state[number] = SIMPLER_STALL_READY;
         v->lane[number] = lane;
         if (is_call(part, n))
-            mark_grain(v, called(v->device, n), 0, lane);
+            mark_grain(v, called(v->device, n), 0, 0, lane);
     }
 }
 
 static void mark_unit(struct simpler_hbg_stall_view *v, uint32_t unit, uint32_t lane)
 {
     const struct simpler_hbg_part *part = simpler_hbg_part_of(v->device, unit);
-    mark_grain(v, part, part->plan->first[unit - part->first_unit], lane);
+    uint32_t grain = unit - part->first_unit;
+
+    mark_grain(v, part, grain, part->plan->first[grain], lane);
 }
 
 static void mark_queue(struct simpler_hbg_stall_view *v, const struct simpler_ready_queue *queue,
@@ -205,7 +215,8 @@ static void mark_thread(struct simpler_hbg_stall_view *v, const struct simpler_h
     for (uint32_t unit = thread->stack; unit != 0; unit = v->device->units[unit - 1].next)
         mark_unit(v, unit - 1, thread->index);
     if (thread->part != NULL)
-        mark_grain(v, thread->part, node_of(thread), thread->index);
+        mark_grain(v, thread->part, simpler_hbg_plan_grain_of(thread->part->plan, node_of(thread)),
+                   node_of(thread), thread->index);
 }
 
 /* What waits for nothing is its track's next. */
@@ -217,7 +228,7 @@ static void mark_tracks(struct simpler_hbg_stall_view *v, const struct simpler_h
         return;
     for (uint32_t t = 0; t < plan->track_count; t++) {
         for (uint32_t i = plan->track_from[t]; i < plan->track_from[t + 1]; i++)
-            mark_grain(v, part, plan->first[plan->track[i]], t);
+            mark_grain(v, part, plan->track[i], plan->first[plan->track[i]], t);
     }
 }
 
@@ -249,6 +260,7 @@ void simpler_hbg_stall_view_fini(struct simpler_hbg_stall_view *v)
     simpler_alloc_free(v->lane);
     simpler_alloc_free(v->producer);
     simpler_alloc_free(v->count);
+    simpler_alloc_free(v->open);
 }
 
 bool simpler_hbg_stall_view_init_open(struct simpler_hbg_stall_view *v,
@@ -263,8 +275,10 @@ bool simpler_hbg_stall_view_init_open(struct simpler_hbg_stall_view *v,
         .lane = simpler_alloc_zeroed(total, sizeof(*v->lane)),
         .producer = simpler_alloc_zeroed(total, sizeof(*v->producer)),
         .count = simpler_alloc_zeroed(total, sizeof(*v->count)),
+        .open = simpler_alloc_zeroed(device->part_count, sizeof(*v->open)),
     };
-    if (v->state == NULL || v->lane == NULL || v->producer == NULL || v->count == NULL) {
+    if (v->state == NULL || v->lane == NULL || v->producer == NULL || v->count == NULL ||
+        v->open == NULL) {
         simpler_hbg_stall_view_fini(v);
         return false;
     }
@@ -279,6 +293,8 @@ bool simpler_hbg_stall_view_init(struct simpler_hbg_stall_view *v,
     if (!simpler_hbg_stall_view_init_open(v, device))
         return false;
     each_thread(v, mark_done, true);
+    for (uint32_t p = 0; p < device->part_count; p++)
+        find_open(v, &device->parts[p]);
     for (uint32_t p = 0; p < device->part_count; p++)
         note_producers(v, &device->parts[p]);
     mark_deferred(v, device);

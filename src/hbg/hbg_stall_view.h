@@ -16,6 +16,7 @@ struct simpler_hbg_stall_view {
     uint32_t *lane;     /* of a READY or RUNNING task: who has it */
     uint32_t *producer; /* an unfinished one of a task that waits, or NO_TASK */
     uint32_t *count;    /* its unfinished producers */
+    uint32_t *open;     /* of each part the first task that is not done, or NO_TASK */
 };
 
 /* False when there is no memory for it. */

@@ -36,17 +36,29 @@ static bool try_enter(struct simpler_hbg_device *device)
     return true;
 }
 
+/* A run that hangs stays as it is: who ends it was here first, or waits for us. */
+static void cut_anew(struct simpler_hbg_device *device)
+{
+    uint32_t none = SIMPLER_HBG_GATE_RECUT;
+
+    SIMPLER_TESTPOINT(RECUT_BEFORE_CLAIM);
+    if (!atomic_compare_exchange_strong_explicit(&device->gate, &none,
+                                                 SIMPLER_HBG_GATE_RECUT | SIMPLER_HBG_GATE_CUTS,
+                                                 memory_order_acq_rel, memory_order_relaxed))
+        return;
+    SIMPLER_TESTPOINT(RECUT_CLAIMED);
+    simpler_hbg_recut(device);
+}
+
 /* acq_rel: the last one out has seen what all did, and tells the caller, or cuts anew. */
 static void leave(struct simpler_hbg_device *device)
 {
     uint32_t gate = atomic_fetch_sub_explicit(&device->gate, 1, memory_order_acq_rel);
 
-    if ((gate & ~SIMPLER_HBG_GATE_SHUT) != 1 || (gate & SIMPLER_HBG_GATE_SHUT) == 0)
+    if ((gate & SIMPLER_HBG_GATE_COUNT) != 1 || (gate & SIMPLER_HBG_GATE_SHUT) == 0)
         return;
     if ((gate & SIMPLER_HBG_GATE_OVER) == 0) {
-        /* A run that hangs stays as it is. */
-        if (!simpler_hbg_is_closing(device))
-            simpler_hbg_recut(device);
+        cut_anew(device);
         return;
     }
     atomic_fetch_add_explicit(&device->finish_seq, 1, memory_order_release);
@@ -58,8 +70,11 @@ bool simpler_hbg_visit(struct simpler_hbg_device *device)
     uint32_t gate = atomic_load_explicit(&device->gate, memory_order_relaxed);
 
     do {
-        if ((gate & SIMPLER_HBG_GATE_OVER) != 0 || gate == SIMPLER_HBG_GATE_RECUT)
+        if ((gate & SIMPLER_HBG_GATE_OVER) != 0 ||
+            ((gate & SIMPLER_HBG_GATE_RECUT) != 0 && (gate & SIMPLER_HBG_GATE_COUNT) == 0)) {
+            SIMPLER_TESTPOINT(VISIT_REFUSED);
             return false;
+        }
     } while (!atomic_compare_exchange_weak_explicit(&device->gate, &gate, gate + 1,
                                                     memory_order_acquire, memory_order_relaxed));
     return true;

@@ -12,7 +12,7 @@ static void note_done(struct simpler_hbg_device *device, const struct simpler_hb
         if (!simpler_hbg_is_grain_done(device, part, g))
             continue;
         for (uint32_t n = part->plan->first[g]; n < part->plan->first[g + 1]; n++)
-            part->failed[n] |= SIMPLER_HBG_DONE;
+            simpler_hbg_add_bit(part, n, SIMPLER_HBG_DONE);
     }
 }
 
@@ -22,7 +22,7 @@ static void note_held(struct simpler_hbg_device *device)
     uint32_t count = simpler_deferral_hold_all(&device->deferred, task);
 
     for (uint32_t i = 0; i < count; i++)
-        device->parts[task[i] >> 32].failed[(uint32_t)task[i]] |= SIMPLER_HBG_HELD;
+        simpler_hbg_add_bit(&device->parts[task[i] >> 32], (uint32_t)task[i], SIMPLER_HBG_HELD);
 }
 
 static void split_plans(struct simpler_hbg_device *device)
@@ -46,7 +46,7 @@ static uint32_t number_units(struct simpler_hbg_device *device, struct simpler_h
         part->call_unit = part->call_node;
     for (uint32_t n = 0; n < part->image->node_count; n++) {
         struct simpler_hbg_unit *unit = &device->units[first + n];
-        bool done = (part->failed[n] & SIMPLER_HBG_DONE) != 0;
+        bool done = (simpler_hbg_bits(part, n) & SIMPLER_HBG_DONE) != 0;
         atomic_store_explicit(&unit->wake, done ? SIMPLER_HBG_WAKE_CLOSED : 0,
                               memory_order_relaxed);
         unit->next = unit->cursor = 0;
@@ -77,7 +77,8 @@ void simpler_hbg_recut(struct simpler_hbg_device *device)
         SIMPLER_ASSERT(device->threads[i].done == 0);
     }
     atomic_store_explicit(&device->booted, SIMPLER_HBG_BOOT_REST, memory_order_relaxed);
-    /* W4, release: the run, once more. */
-    atomic_store_explicit(&device->gate, 0, memory_order_release);
+    /* W4, release: the run, once more; or one that hangs, for the report. */
+    atomic_fetch_and_explicit(&device->gate, ~(SIMPLER_HBG_GATE_RECUT | SIMPLER_HBG_GATE_CUTS),
+                              memory_order_release);
     simpler_event_notify(&device->work, 1);
 }

@@ -11,7 +11,7 @@
  */
 #include "hbg/hbg_engine.h"
 
-/* Nobody is in the run, nobody can enter: the gate is open again behind it. */
+/* Nobody is in the run, nobody can enter, the cut is claimed: the gate is open again behind it. */
 void simpler_hbg_recut(struct simpler_hbg_device *device);
 
 #endif

@@ -107,7 +107,7 @@ bool simpler_hbg_is_poisoned(const struct simpler_hbg_device *device,
     if (atomic_load_explicit(&device->attention, memory_order_relaxed) == 0)
         return false;
     for (uint32_t e = from[node]; e < from[node + 1]; e++) {
-        if ((part->failed[edges[e]] & SIMPLER_HBG_FAILED) != 0)
+        if ((simpler_hbg_bits(part, edges[e]) & SIMPLER_HBG_FAILED) != 0)
             return true;
     }
     return false;
@@ -145,7 +145,7 @@ static SIMPLER_COLD void note_failure(struct simpler_hbg_thread *thread,
     struct simpler_hbg_device *device = thread->device;
     uint32_t none = 0;
 
-    part->failed[node] |= SIMPLER_HBG_FAILED;
+    simpler_hbg_add_bit(part, node, SIMPLER_HBG_FAILED);
     thread->deferred = false;
     if (simpler_deferral_is_open(&device->deferred))
         simpler_deferral_drop(&device->deferred, simpler_hbg_deferred_key(device, part, node));
@@ -334,7 +334,7 @@ static SIMPLER_COLD bool put_down(struct simpler_hbg_thread *thread, struct simp
         i = atomic_load_explicit(&thread->place.node, memory_order_relaxed);
     SIMPLER_ASSERT((thread->deferred && end - first == 1) || simpler_hbg_is_recut(device));
     for (uint32_t n = first; n < i; n++)
-        part->failed[n] |= SIMPLER_HBG_DONE;
+        simpler_hbg_add_bit(part, n, SIMPLER_HBG_DONE);
     simpler_hbg_add_count(&thread->counts->completed, i - first);
     thread->part = NULL;
     if (thread->deferred && end - first == 1) {

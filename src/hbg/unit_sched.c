@@ -179,7 +179,7 @@ static void finish_part(struct simpler_hbg_thread *thread, struct simpler_hbg_pa
     if (atomic_load_explicit(&part->tracked, memory_order_relaxed))
         simpler_hbg_tracks_end(device);
     if (part->poisoned || atomic_load_explicit(&part->any_failed, memory_order_relaxed))
-        device->parts[0].failed[part->call_node] |= SIMPLER_HBG_FAILED;
+        simpler_hbg_add_bit(&device->parts[0], part->call_node, SIMPLER_HBG_FAILED);
     simpler_hbg_complete(thread, &device->parts[0], part->call_unit);
 }
 
@@ -345,7 +345,7 @@ static void boot_rest(struct simpler_hbg_thread *thread, struct simpler_hbg_part
         /* The bits of a call that has begun may be written now, by who ends it. */
         if (atomic_load_explicit(&device->units[part->first_unit + n].wake, memory_order_acquire) ==
                 SIMPLER_HBG_WAKE_CLOSED ||
-            (!is_call && (part->failed[n] & SIMPLER_HBG_HELD) != 0) ||
+            (!is_call && (simpler_hbg_bits(part, n) & SIMPLER_HBG_HELD) != 0) ||
             !is_ready(device, part, part->first_unit + n))
             continue;
         if (!is_call) {
@@ -383,7 +383,7 @@ static bool start_part(struct simpler_hbg_thread *thread, struct simpler_hbg_par
     if (!simpler_hbg_run_tasks(thread, part, 0, part->image->node_count))
         return false;
     if (part->poisoned || atomic_load_explicit(&part->any_failed, memory_order_relaxed))
-        thread->device->parts[0].failed[part->call_node] |= SIMPLER_HBG_FAILED;
+        simpler_hbg_add_bit(&thread->device->parts[0], part->call_node, SIMPLER_HBG_FAILED);
     return true;
 }
 

@@ -214,6 +214,63 @@ static void a_hang_on_a_track_is_named(void **state)
     assert_true(simpler_testpoint_hits(SIMPLER_TESTPOINT_TRACK_BEFORE_TAKE) != 0);
     simpler_testpoint_set(NULL, NULL);
 }
+
+/* ---- many tasks ---- */
+
+#define MANY 200000u
+
+static _Atomic uint64_t claimed_ns;
+
+static bool force_and_note(void *user, enum simpler_testpoint point)
+{
+    if (point == SIMPLER_TESTPOINT_HANG_CLAIMED)
+        atomic_store(&claimed_ns, kit_now_ns());
+    return force(user, point);
+}
+
+/* The first one hangs; the others, each in a grain of its own, wait for it. */
+static void many(struct simpler_orch *orch, const struct simpler_graph_args *g)
+{
+    struct simpler_task_args args;
+
+    for (uint32_t i = 0; i < MANY; i++) {
+        simpler_task_args_reset(&args);
+        if (i == 0)
+            simpler_task_args_add_inout(&args, &g->tensor[0]);
+        else
+            simpler_task_args_add_input(&args, &g->tensor[0]);
+        (void)kit_submit_variant(orch, KIT_LONG, &args, i == 0 ? hang : kit_nop_kernel, NULL, NULL);
+    }
+}
+
+static void call_many(struct simpler_orch *orch, void *user)
+{
+    struct simpler_tensor t = kit_tensor(cells, 16, SIMPLER_DTYPE_UINT64);
+    struct simpler_task_args args;
+
+    (void)user;
+    simpler_task_args_reset(&args);
+    simpler_task_args_add_inout(&args, &t);
+    (void)simpler_orch_submit_graph(orch, many, &args, NULL, 0);
+}
+
+/* 10 s where each grain is looked for from the first one on. */
+static void a_report_of_many_tasks_takes_no_time(void **state)
+{
+    struct simpler_call_config config = config_of(2, SIMPLER_EXEC_INLINE);
+
+    (void)state;
+    kit_set_window(&config, 1u << 18);
+    atomic_store(&let_go, 0);
+    simpler_testpoint_set(force_and_note, NULL);
+    assert_int_equal(kit_run(&kit, call_many, NULL, &config, &result),
+                     -SIMPLER_CODE_SCHEDULER_TIMEOUT);
+    uint64_t ns = kit_now_ns() - atomic_load(&claimed_ns);
+    simpler_testpoint_set(NULL, NULL);
+    must_say("200000 of 200000 tasks are not done: 1 running, 0 ready, 199999 waiting");
+    free_device();
+    assert_in_range(ns, 0, 2500000000u);
+}
 #endif
 
 int main(void)
@@ -222,6 +279,7 @@ int main(void)
         cmocka_unit_test(a_hang_in_a_recorded_graph_is_named),
 #if defined(SIMPLER_DEBUG)
         cmocka_unit_test(a_hang_on_a_track_is_named),
+        cmocka_unit_test(a_report_of_many_tasks_takes_no_time),
 #endif
         cmocka_unit_test(a_hang_in_one_block_is_named),
         cmocka_unit_test(a_deadline_ends_kernels_that_hang),

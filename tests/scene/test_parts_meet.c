@@ -209,11 +209,109 @@ static void a_part_that_is_done_waits_for_no_other(void **state)
     }
 }
 
+#if defined(SIMPLER_DEBUG)
+/* ---- blocks ---- */
+
+static _Atomic uint32_t blocks_begun, blocks_late;
+
+/* Until c_ran, which needs the thread that has ended Q. */
+static int hold_a(const int64_t *args, uint32_t tensors, void *user)
+{
+    (void)args;
+    (void)tensors;
+    (void)user;
+    wait_for(&c_ran);
+    return 0;
+}
+static int end_q(const int64_t *args, uint32_t tensors, void *user)
+{
+    (void)args;
+    (void)tensors;
+    (void)user;
+    wait_for(&blocks_begun);
+    return 0;
+}
+static int block_u(const int64_t *args, uint32_t tensors, void *user)
+{
+    (void)args;
+    (void)tensors;
+    (void)user;
+    atomic_store(&blocks_begun, 1);
+    wait_for(&c_ran);
+    if (atomic_load(&c_ran) == 0)
+        atomic_store(&blocks_late, 1);
+    return 0;
+}
+static int after_q(const int64_t *args, uint32_t tensors, void *user)
+{
+    (void)args;
+    (void)tensors;
+    (void)user;
+    atomic_store(&c_ran, 1);
+    return 0;
+}
+static void graph_p(struct simpler_orch *orch, const struct simpler_graph_args *g)
+{
+    add(orch, &g->tensor[0], 0, -1, hold_a);
+    for (uint32_t i = 1; i < 16; i++)
+        add(orch, &g->tensor[0], i, 0, a);
+}
+static void graph_e(struct simpler_orch *orch, const struct simpler_graph_args *g)
+{
+    add(orch, &g->tensor[0], 0, -1, b1);
+    add(orch, &g->tensor[0], 1, 0, end_q);
+}
+static void beside_blocks(struct simpler_orch *orch, void *user)
+{
+    struct simpler_tensor tp = kit_tensor(acell, 16, SIMPLER_DTYPE_UINT64);
+    struct simpler_tensor tq = kit_tensor(bcell, 2, SIMPLER_DTYPE_UINT64);
+    struct simpler_tensor tu = kit_tensor(ucell, 4, SIMPLER_DTYPE_UINT64);
+    struct simpler_task_args args;
+    (void)user;
+    call(orch, graph_p, &tp);
+    call(orch, graph_e, &tq);
+    simpler_task_args_reset(&args);
+    simpler_task_args_add_inout(&args, &tu);
+    simpler_task_args_set_block_num(&args, 4);
+    KIT_EXPECT_EQUAL(kit_submit(orch, &args, block_u, NULL, NULL), 0);
+    add(orch, &tq, 1, -1, after_q);
+}
+/*
+ * P goes along tracks, and all of them wait for its first task.  The thread that ends Q meanwhile
+ * has more to do of P, so it could owe the count of Q; but there are blocks to help with, in which
+ * it would stay: Q's consumer has its turn before.
+ */
+static void who_helps_with_blocks_owes_nothing(void **state)
+{
+    (void)state;
+    if (kit_threads(3) != 3)
+        skip();
+    for (int i = 0; i < 20; i++) {
+        struct simpler_call_config config = kit_config(3);
+        kit_open(&kit);
+        config.runtime = "host_build_graph";
+        atomic_store(&c_ran, 0);
+        atomic_store(&blocks_begun, 0);
+        atomic_store(&blocks_late, 0);
+        simpler_testpoint_set(force, NULL);
+        int rc = kit_run(&kit, beside_blocks, NULL, &config, &result);
+        simpler_testpoint_set(NULL, NULL);
+        if (rc != 0)
+            fail_msg("%s", result.message);
+        assert_int_equal(atomic_load(&blocks_late), 0);
+        kit_close(&kit);
+    }
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_ends_during_a_cut_is_not_lost),
         cmocka_unit_test(a_part_that_is_done_waits_for_no_other),
+#if defined(SIMPLER_DEBUG)
+        cmocka_unit_test(who_helps_with_blocks_owes_nothing),
+#endif
     };
 
     simpler_log_set_level(SIMPLER_LOG_NONE);
