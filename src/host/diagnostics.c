@@ -160,10 +160,10 @@ static int try_scope_stats(struct simpler_diagnostics *diagnostics, const char *
 {
     result->scope_stats.enabled = 1;
     if (!simpler_runtimes[run->runtime]->samples_scopes) {
-        struct scope_stats_outcome o;
         run->enable_profiling_flag &= ~SIMPLER_PROFILING_SCOPE_STATS;
-        (void)simpler_scope_stats_collector_write_empty(output_prefix, &o);
-        report_scope_stats(&o, &result->scope_stats);
+        /* Its file is written when the run has ended; until then there is none of an earlier one.
+         */
+        simpler_scope_stats_collector_forget(output_prefix);
         return 0;
     }
     int rc = admit_scope_stats(diagnostics, output_prefix, claimed, run);
@@ -341,6 +341,16 @@ static void settle_scope_stats(struct simpler_diagnostics *diagnostics, enum sim
         diagnostics->scope_stats = NULL; /* the next run makes another */
 }
 
+/* A runtime without scopes: the file says how the run ended, and that there are no samples. */
+static void settle_without_samples(const char *output_prefix, struct simpler_run_result *result)
+{
+    bool fatal = result->orch_error_code != 0 || result->sched_error_code != 0;
+    struct scope_stats_outcome o;
+
+    (void)simpler_scope_stats_collector_write_empty(output_prefix, fatal, &o);
+    report_scope_stats(&o, &result->scope_stats);
+}
+
 static void retain_args_dump(struct simpler_diagnostics *diagnostics,
                              const enum simpler_lane_end *ends, uint32_t run_epoch,
                              const struct args_dump_outcome *outcome,
@@ -413,10 +423,12 @@ static void end_crash_safety(struct simpler_diagnostics *diagnostics,
 }
 
 void simpler_diagnostics_settle(struct simpler_diagnostics *diagnostics,
-                                const struct simpler_device_run *run,
+                                const struct simpler_device_run *run, const char *output_prefix,
                                 const enum simpler_device_lane_end *ends,
                                 struct simpler_export *claimed, struct simpler_run_result *result)
 {
+    if (!simpler_runtimes[run->runtime]->samples_scopes && result->scope_stats.enabled)
+        settle_without_samples(output_prefix, result);
     if ((run->enable_profiling_flag & SIMPLER_PROFILING_SCOPE_STATS) != 0)
         settle_scope_stats(diagnostics, (enum simpler_lane_end)ends[run->thread_count - 1],
                            run->run_epoch, claimed, &result->scope_stats);

@@ -64,10 +64,10 @@ int simpler_diagnostics_admit(struct simpler_diagnostics *diagnostics, const cha
 /* 256 device threads, 108 cores and the monitor fit. */
 #define SIMPLER_DIAGNOSTICS_LANES 512u
 
-/* After it: collects, finishes the files, fills @result.  @ends: one a lane of the run, the
- * rest complete. */
+/* After it: collects, finishes the files, fills @result, which says how the run ended.  @ends: one
+ * a lane of the run, the rest complete. */
 void simpler_diagnostics_settle(struct simpler_diagnostics *diagnostics,
-                                const struct simpler_device_run *run,
+                                const struct simpler_device_run *run, const char *output_prefix,
                                 const enum simpler_device_lane_end *ends,
                                 struct simpler_export *claimed, struct simpler_run_result *result);
 

@@ -21,17 +21,17 @@ static const enum simpler_device_lane_end all_complete[SIMPLER_DIAGNOSTICS_LANES
 _Static_assert(SIMPLER_DEVICE_LANE_COMPLETE == 0, "zeroed is complete");
 
 /* A run that failed may have hung: each lane is asked how it ended. */
-static void settle_failed(struct simpler_worker *worker, const struct simpler_device_run *run,
-                          struct simpler_export *claimed, struct simpler_run_result *out)
+static void settle_failed(struct simpler_worker *worker, struct simpler_run *run)
 {
-    const struct simpler_runtime *runtime = simpler_runtimes[run->runtime];
+    const struct simpler_runtime *runtime = simpler_runtimes[run->device.runtime];
     enum simpler_device_lane_end ends[SIMPLER_DIAGNOSTICS_LANES] = {0};
-    uint32_t lanes = simpler_device_lanes(run);
+    uint32_t lanes = simpler_device_lanes(&run->device);
 
     for (uint32_t l = 0; l < lanes && l < SIMPLER_DIAGNOSTICS_LANES; l++)
-        ends[l] = runtime->lane_end(worker->devices[run->runtime], l);
+        ends[l] = runtime->lane_end(worker->devices[run->device.runtime], l);
     simpler_worker_state_note_failed(worker);
-    simpler_diagnostics_settle(&worker->diagnostics, run, ends, claimed, out);
+    simpler_diagnostics_settle(&worker->diagnostics, &run->device, run->output_prefix, ends,
+                               run->claimed, run->result);
 }
 
 static void log_sizes(const struct simpler_device_run *run)
@@ -72,10 +72,10 @@ static int execute(struct simpler_worker *worker, struct simpler_run *run)
         return rc;
     rc = simpler_runtimes[runtime]->execute(worker->devices[runtime], &run->device, out);
     if (rc == 0 || simpler_runtimes[runtime]->lane_end == NULL)
-        simpler_diagnostics_settle(&worker->diagnostics, &run->device, all_complete, run->claimed,
-                                   out);
+        simpler_diagnostics_settle(&worker->diagnostics, &run->device, run->output_prefix,
+                                   all_complete, run->claimed, out);
     else
-        settle_failed(worker, &run->device, run->claimed, out);
+        settle_failed(worker, run);
     run->claimed = NULL;
     return rc;
 }

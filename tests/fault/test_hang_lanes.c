@@ -410,7 +410,7 @@ static void check_scope_file(uint32_t epoch, int rc)
     assert_int_equal(file.count, r->records);
     for (uint32_t i = 0; i < file.count; i++)
         assert_int_equal(file.samples[i].run_epoch, epoch);
-    bool fatal = rc == -SIMPLER_CODE_SCHEDULER_TIMEOUT && !hang_on_hbg();
+    bool fatal = rc == -SIMPLER_CODE_SCHEDULER_TIMEOUT;
     assert_non_null(strstr(file.metadata, fatal ? "\"fatal\": true" : "\"fatal\": false"));
     (void)snprintf(path, sizeof(path), "%s/scope_stats/scope_stats.jsonl", hang_prefix);
     assert_int_equal(simpler_scope_model_read(path, NULL, NULL, &model), 0);

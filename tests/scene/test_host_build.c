@@ -311,6 +311,71 @@ static void scope_stats_are_metadata_alone(void **state)
     scope_file_remove_prefix(prefix);
 }
 
+/* SS-13: the file says how its run ended, and none of an earlier one is there meanwhile. */
+static int fail_when_told(const int64_t *args, uint32_t tensors, void *user)
+{
+    const char *prefix = user;
+
+    (void)args;
+    (void)tensors;
+    KIT_EXPECT(!scope_file_exists(prefix));
+    return 7;
+}
+
+struct ending {
+    const char *prefix;
+    int code; /* of the orchestration's own; 1: its kernel fails; 2: it is canceled */
+};
+
+static void end_in_any_way(struct simpler_orch *orch, void *user)
+{
+    const struct ending *ending = user;
+    struct simpler_task_args args;
+
+    simpler_task_args_reset(&args);
+    if (ending->code == 1)
+        KIT_EXPECT_EQUAL(
+            kit_submit(orch, &args, fail_when_told, (void *)(uintptr_t)ending->prefix, NULL), 0);
+    else if (ending->code == 2)
+        simpler_worker_cancel(kit.worker);
+    else if (ending->code != 0)
+        simpler_orch_report_fatal(orch, (enum simpler_device_code)ending->code, "for a test");
+}
+
+static void scope_stats_say_how_the_run_ended(void **state)
+{
+    static const struct {
+        int code, status;
+        bool fatal;
+    } cases[] = {
+        {SIMPLER_CODE_EXPLICIT_ORCH_FATAL, -SIMPLER_CODE_EXPLICIT_ORCH_FATAL, true},
+        {1, SIMPLER_EKERNEL, false},
+        {SIMPLER_CODE_EXPLICIT_ORCH_FATAL, -SIMPLER_CODE_EXPLICIT_ORCH_FATAL, true},
+        {2, SIMPLER_ECANCELED, false},
+        {0, 0, false},
+    };
+    char prefix[128];
+
+    (void)state;
+    scope_file_make_prefix(prefix);
+    for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct simpler_call_config config = host_build();
+        struct ending ending = {prefix, cases[i].code};
+        config.enable_scope_stats = 1;
+        config.output_prefix = prefix;
+        assert_int_equal(kit_run(&kit, end_in_any_way, &ending, &config, &result), cases[i].status);
+        assert_int_equal(result.scope_stats.status, 0);
+        assert_int_equal(result.scope_stats.has_file, 1);
+        struct scope_file file = scope_file_read(prefix);
+        assert_int_equal(file.count, 0);
+        assert_non_null(strstr(file.metadata,
+                               cases[i].fatal ? "{\"fatal\": true, \"dropped\": 0, \"total\": 0"
+                                              : "{\"fatal\": false, \"dropped\": 0, \"total\": 0"));
+        scope_file_free(&file);
+    }
+    scope_file_remove_prefix(prefix);
+}
+
 /* ---- threads ---- */
 
 static struct {
@@ -411,6 +476,7 @@ int main(void)
         cmocka_unit_test(a_full_ready_queue_is_code_104),
         cmocka_unit_test(data_is_there_while_no_task_uses_it),
         cmocka_unit_test(scope_stats_are_metadata_alone),
+        cmocka_unit_test(scope_stats_say_how_the_run_ended),
         cmocka_unit_test(kernels_run_on_as_many_threads_as_asked),
         cmocka_unit_test(tensor_infos_are_checked_and_never_required),
     };

@@ -222,7 +222,7 @@ static bool adds_up(struct reading *r)
         return run_files_fault(files, "verdict %s", m->verdict);
     if (known == m->counts_unknown && m->has_verdict)
         return run_files_fault(files, "the counts are and are not known");
-    bool fatal = run_files_has_code(files) && !run_files_host_built(files);
+    bool fatal = run_files_has_code(files);
     if (m->fatal >= 0 && m->fatal != fatal)
         return run_files_fault(files, "fatal is %d, the status %d", m->fatal,
                                files->result->status);

@@ -303,9 +303,11 @@ void simpler_scope_stats_collector_forget(const char *prefix)
         (void)unlink(path);
 }
 
-int simpler_scope_stats_collector_write_empty(const char *prefix, struct scope_stats_outcome *out)
+int simpler_scope_stats_collector_write_empty(const char *prefix, bool fatal,
+                                              struct scope_stats_outcome *out)
 {
-    struct scope_stats_metadata metadata = {.fatal_known = true, .counts_known = true};
+    struct scope_stats_metadata metadata = {
+        .fatal_known = true, .fatal = fatal, .counts_known = true};
     struct scope_stats_file file = {.fd = -1};
 
     memset(out, 0, sizeof(*out));

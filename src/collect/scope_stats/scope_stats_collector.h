@@ -75,9 +75,10 @@ int simpler_scope_stats_collector_admit_retained(struct simpler_scope_stats_coll
 void simpler_scope_stats_collector_forget(const char *prefix);
 /*
  * The whole file of a run whose runtime has no producer: metadata alone, no capacity
- * known.  Always fills @out; returns its status.
+ * known; @fatal: a device code was latched.  Always fills @out; returns its status.
  */
-int simpler_scope_stats_collector_write_empty(const char *prefix, struct scope_stats_outcome *out);
+int simpler_scope_stats_collector_write_empty(const char *prefix, bool fatal,
+                                              struct scope_stats_outcome *out);
 
 /* After settle: the retained run, the caller's now; NULL when there is none to be written. */
 struct scope_stats_retained *
