@@ -82,7 +82,8 @@ static void complete(struct simpler_hbg_thread *thread, const struct simpler_def
     struct simpler_hbg_part *part = &device->parts[met->task >> 32];
     uint32_t node = (uint32_t)met->task;
 
-    if (device->dump_level != 0) {
+    /* What a stop has kept from being complete has no outputs. */
+    if (device->dump_level != 0 && !met->cut) {
         simpler_hbg_fill_args(thread, part, node);
         simpler_hbg_capture(thread, part, node, DUMP_ARGS_STAGE_AFTER);
     }

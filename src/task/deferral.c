@@ -75,7 +75,8 @@ int simpler_deferral_add(struct simpler_deferral_list *list, const void *owner, 
     uint32_t at = count(list);
     bool fits = at < SIMPLER_MAX_ASYNC_CONDITIONS;
     if (fits) {
-        list->entry[at] = (struct simpler_deferral){*condition, owner, task, 0, false};
+        list->entry[at] =
+            (struct simpler_deferral){.condition = *condition, .owner = owner, .task = task};
         atomic_store_explicit(&list->open, at + 1, memory_order_relaxed);
         touch(list);
     }
@@ -175,13 +176,18 @@ static bool holds(const struct simpler_async_condition *c)
     return c->type == SIMPLER_ASYNC_EVENT ? value != 0 : value >= c->expected;
 }
 
-static bool has_more(const struct simpler_deferral_list *list, uint64_t task)
+/* Whether the task has more conditions; they are told of one that was given up. */
+static bool has_more(struct simpler_deferral_list *list, uint64_t task, bool cut)
 {
+    bool more = false;
+
     for (uint32_t i = 0; i < count(list); i++) {
-        if (list->entry[i].task == task)
-            return true;
+        if (list->entry[i].task != task)
+            continue;
+        list->entry[i].cut |= cut;
+        more = true;
     }
-    return false;
+    return more;
 }
 
 uint32_t simpler_deferral_take(struct simpler_deferral_list *list, bool all,
@@ -193,12 +199,13 @@ uint32_t simpler_deferral_take(struct simpler_deferral_list *list, bool all,
         return 0;
     for (uint32_t i = count(list); i-- > 0 && found < most;) {
         struct simpler_deferral e = list->entry[i];
-        if (!e.held || (!all && !holds(&e.condition)))
+        bool is_met = e.held && holds(&e.condition), cut = e.cut || !is_met;
+        if (!is_met && !(e.held && all))
             continue;
         remove_entry(list, i);
         touch(list);
-        if (!has_more(list, e.task))
-            met[found++] = (struct simpler_deferral_met){e.task, e.note};
+        if (!has_more(list, e.task, cut))
+            met[found++] = (struct simpler_deferral_met){e.task, e.note, cut};
     }
     unlock(list);
     return found;

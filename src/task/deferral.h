@@ -31,6 +31,7 @@ struct simpler_deferral {
     uint64_t task;
     uint64_t note; /* the runtime's */
     bool held;     /* all kernels of the task have returned */
+    bool cut;      /* another condition of it was given up, see take */
 };
 
 struct simpler_deferral_list {
@@ -40,9 +41,10 @@ struct simpler_deferral_list {
     struct simpler_deferral entry[SIMPLER_MAX_ASYNC_CONDITIONS];
 };
 
-/* A task of which no condition is left. */
+/* A task of which no condition is left; cut: not because all of them held. */
 struct simpler_deferral_met {
     uint64_t task, note;
+    bool cut;
 };
 
 /* Before a run: nothing of the run before is left. */
@@ -75,8 +77,8 @@ uint32_t simpler_deferral_held(struct simpler_deferral_list *list,
 void simpler_deferral_drop(struct simpler_deferral_list *list, uint64_t task);
 
 /*
- * Takes conditions that hold (@all: every one) off the list; returns up to @most held tasks
- * that have none left, in @met.  0 also when somebody else has the list.
+ * Takes conditions that hold (@all: every one, the run is stopped) off the list; returns up to
+ * @most held tasks that have none left, in @met.  0 also when somebody else has the list.
  */
 uint32_t simpler_deferral_take(struct simpler_deferral_list *list, bool all,
                                struct simpler_deferral_met *met, uint32_t most);

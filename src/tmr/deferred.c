@@ -64,18 +64,21 @@ static bool is_stopped(const struct simpler_device *device)
            (atomic_load_explicit(&device->phase, memory_order_relaxed) & 3) != SIMPLER_PHASE_HUNG;
 }
 
-static void complete(struct simpler_thread *thread, uint32_t number)
+/* @cut: by a stop, and not because its conditions hold: it has no outputs for a dump. */
+static void complete(struct simpler_thread *thread, uint32_t number, bool cut)
 {
     struct simpler_device *device = thread->device;
     struct simpler_task_slot *slot = &device->table.slot[number];
 
     if (slot->shape == SIMPLER_SHAPE_LAUNCH) {
-        atomic_store_explicit(&device->table.launch[number].deferred, 0, memory_order_relaxed);
+        atomic_store_explicit(&device->table.launch[number].deferred,
+                              cut ? SIMPLER_DEFERRED_CUT : SIMPLER_DEFERRED_NOT,
+                              memory_order_relaxed);
         simpler_launch_finish(thread, number);
         return;
     }
     slot->failed = 0;
-    if (simpler_arg_capture_is_on(device)) {
+    if (simpler_arg_capture_is_on(device) && !cut) {
         simpler_scheduler_unpack(thread, number);
         simpler_arg_capture_after(thread, number);
     }
@@ -91,7 +94,7 @@ bool simpler_deferred_poll(struct simpler_thread *thread)
         return false;
     uint32_t count = simpler_deferral_take(&device->deferred, is_stopped(device), met, BATCH);
     for (uint32_t i = 0; i < count; i++)
-        complete(thread, (uint32_t)met[i].task);
+        complete(thread, (uint32_t)met[i].task, met[i].cut);
     if (count != 0) {
         thread->nap_ns = 0;
         simpler_event_notify(&device->progress, 1);

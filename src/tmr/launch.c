@@ -92,7 +92,7 @@ void simpler_launch_prepare(struct simpler_orch *orch, uint32_t number,
     uint32_t kernels = (uint32_t)launch->block_num * launch->lane_count;
     atomic_store_explicit(&launch->left, kernels, memory_order_relaxed);
     atomic_store_explicit(&launch->failed, SIMPLER_LAUNCH_WELL, memory_order_relaxed);
-    atomic_store_explicit(&launch->deferred, 0, memory_order_relaxed);
+    atomic_store_explicit(&launch->deferred, SIMPLER_DEFERRED_NOT, memory_order_relaxed);
     launch->stage = SIMPLER_LAUNCH_READY;
     launch->timing_slot = (args->extra & SIMPLER_EXTRA_TIMING) != 0
                               ? (uint8_t)args->task_timing_slot
@@ -249,7 +249,7 @@ bool simpler_launch_block(struct simpler_thread *thread, uint32_t number, int32_
     simpler_member_leave(&thread->member);
     if (thread->deferred != 0) {
         simpler_deferred_assign(thread, number);
-        atomic_store_explicit(&launch->deferred, 1, memory_order_relaxed);
+        atomic_store_explicit(&launch->deferred, SIMPLER_DEFERRED, memory_order_relaxed);
     }
     if (status != 0) {
         simpler_scheduler_record_failure(device, number, func_id, status);
@@ -266,14 +266,15 @@ void simpler_launch_finish(struct simpler_thread *thread, uint32_t number)
 
     /* relaxed: every kernel's countdown comes before. */
     uint8_t outcome = atomic_load_explicit(&launch->failed, memory_order_relaxed);
-    if (atomic_load_explicit(&launch->deferred, memory_order_relaxed)) {
+    uint8_t deferred = atomic_load_explicit(&launch->deferred, memory_order_relaxed);
+    if (deferred == SIMPLER_DEFERRED) {
         if (outcome == SIMPLER_LAUNCH_WELL) {
             simpler_deferred_hold(device, number);
             return;
         }
         simpler_deferred_drop(device, number);
     }
-    if (outcome != SIMPLER_LAUNCH_LEFT_OUT)
+    if (outcome != SIMPLER_LAUNCH_LEFT_OUT && deferred != SIMPLER_DEFERRED_CUT)
         capture(thread, number, true);
     if (outcome == SIMPLER_LAUNCH_FAILED) {
         device->table.slot[number].failed = 1;

@@ -29,6 +29,12 @@ enum simpler_launch_outcome {
     SIMPLER_LAUNCH_LEFT_OUT /* none has, but one was not called: the run had ended */
 };
 
+enum simpler_deferred {
+    SIMPLER_DEFERRED_NOT = 0,
+    SIMPLER_DEFERRED,    /* a kernel has registered a condition */
+    SIMPLER_DEFERRED_CUT /* the run was stopped before the conditions held; whoever completes it */
+};
+
 /*
  *   field          written by                        read by     publishes
  *   left           whoever ran a kernel (acq_rel)    the last    all kernels' effects (L1)
@@ -42,7 +48,7 @@ enum simpler_launch_outcome {
 struct simpler_task_launch {
     _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t left; /* kernels that have not returned */
     _Atomic uint8_t failed;                             /* enum simpler_launch_outcome */
-    _Atomic uint8_t deferred;                           /* a kernel has registered a condition */
+    _Atomic uint8_t deferred;                           /* enum simpler_deferred */
     uint8_t stage;                                      /* enum simpler_launch_stage */
     uint8_t lanes;                                      /* mask of enum simpler_lane; 0: a dummy */
     int32_t block_num;
