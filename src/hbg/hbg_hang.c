@@ -128,18 +128,20 @@ bool simpler_hbg_look(struct simpler_hbg_device *device, struct simpler_hbg_look
         simpler_hbg_stall_show(device);
         simpler_hbg_visit_end(device);
     }
-    if (look->since_ns == 0 || progress != look->progress || stop != look->stop || waits) {
-        *look = (struct simpler_hbg_look){progress, now, stop, 0};
+    if (look->idle.since_ns == 0 || progress != look->progress || stop != look->stop || waits) {
+        *look = (struct simpler_hbg_look){.progress = progress, .stop = stop};
+        simpler_idle_start(&look->idle, now);
         return false;
     }
-    *idle_ns = now - look->since_ns;
+    *idle_ns = simpler_idle_look(&look->idle, now, simpler_hbg_look_ns(device));
     if (*idle_ns >= budget_of(device))
         return true;
     if (!is_still(device))
-        look->still_ns = 0;
-    else if (look->still_ns == 0)
-        look->still_ns = now;
-    return look->still_ns != 0 && now - look->still_ns >= STUCK_NS;
+        look->still.since_ns = 0;
+    else if (look->still.since_ns == 0)
+        simpler_idle_start(&look->still, now);
+    return look->still.since_ns != 0 &&
+           simpler_idle_look(&look->still, now, simpler_hbg_look_ns(device)) >= STUCK_NS;
 }
 
 /* ---- the end ---- */

@@ -7,6 +7,7 @@
  * no-progress clock: there is no thread for it.
  */
 #include "hbg/hbg_engine.h"
+#include "base/idle_clock.h"
 
 /* Before any thread is started. */
 void simpler_hbg_hang_init(struct simpler_hbg_device *device);
@@ -22,9 +23,9 @@ void simpler_hbg_ask_out(struct simpler_hbg_device *device);
 /* What the caller has seen of a run. */
 struct simpler_hbg_look {
     uint64_t progress;
-    uint64_t since_ns; /* the last progress */
-    int32_t stop;      /* a stop gives the kernels inside a budget of their own */
-    uint64_t still_ns; /* since then no thread is in the run and no unit is ready; 0: not so */
+    int32_t stop;                    /* a stop gives the kernels inside a budget of their own */
+    struct simpler_idle_clock idle;  /* since the last progress */
+    struct simpler_idle_clock still; /* since no thread is in the run and no unit is ready */
 };
 
 /* How long the caller may wait until it looks (again). */

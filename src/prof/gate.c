@@ -2,6 +2,7 @@
 #include "prof/gate.h"
 
 #include "base/clock.h"
+#include "base/idle_clock.h"
 #include "base/testpoint.h"
 
 #define SPIN_TURNS    64u
@@ -69,10 +70,11 @@ static bool sleep_at(const struct simpler_gate *gate)
     struct simpler_prof_ready_lane *lane = gate->lane;
     uint64_t backstop = shorter(gate->header->backstop_ns, MAX_BACKSTOPS);
     uint64_t slice = backstop / CLOCK_SLICES;
-    uint64_t start = simpler_clock_ns();
+    struct simpler_idle_clock clock;
     uint32_t beat = host_beat(lane);
     bool open;
 
+    simpler_idle_start(&clock, simpler_clock_ns());
     /* What stands before us in the queue may have been published without a ring. */
     simpler_event_notify_rare(gate->doorbell, 1);
     for (;;) {
@@ -82,9 +84,9 @@ static bool sleep_at(const struct simpler_gate *gate)
         uint64_t now = simpler_clock_ns();
         if (host_beat(lane) != beat) {
             beat = host_beat(lane);
-            start = now;
+            simpler_idle_start(&clock, now);
         }
-        uint64_t waited = now - start;
+        uint64_t waited = simpler_idle_look(&clock, now, slice);
         if (open || waited >= backstop)
             break;
         if (waited >= slice) {

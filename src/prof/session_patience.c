@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/idle_clock.h"
 #include "base/logger.h"
 #include "base/testpoint.h"
 #include "prof/session_state.h"
@@ -18,7 +19,7 @@
 
 struct patience {
     uint32_t beats;
-    uint64_t since;
+    struct simpler_idle_clock clock; /* since the last sign of life */
 };
 
 static uint32_t beats_of(const struct simpler_prof_session *session)
@@ -32,7 +33,10 @@ static uint32_t beats_of(const struct simpler_prof_session *session)
 
 static struct patience begin(const struct simpler_prof_session *session)
 {
-    return (struct patience){beats_of(session), simpler_clock_ns()};
+    struct patience patience = {.beats = beats_of(session)};
+
+    simpler_idle_start(&patience.clock, simpler_clock_ns());
+    return patience;
 }
 
 static uint64_t limit_ns(const struct simpler_prof_session *session)
@@ -48,8 +52,8 @@ static bool is_over(const struct simpler_prof_session *session, struct patience 
     if (SIMPLER_FAILPOINT(SESSION_PATIENCE))
         return true;
     if (beats != patience->beats)
-        *patience = (struct patience){beats, simpler_clock_ns()};
-    return simpler_clock_ns() - patience->since >= limit_ns(session);
+        *patience = begin(session);
+    return simpler_idle_look(&patience->clock, simpler_clock_ns(), SLICE_NS) >= limit_ns(session);
 }
 
 /* The calls below know no other clock; a jump of it ends a slice, not the wait. */

@@ -21,6 +21,7 @@
 #include "simpler/orch.h"
 #include "simpler/worker.h"
 #include "task/deferral.h"
+#include "base/idle_clock.h"
 #include "task/kernel_guard.h"
 #include "task/kernel_times.h"
 #include "task/launch_args.h"
@@ -265,8 +266,8 @@ struct simpler_monitor {
     /* The monitor alone. */
     uint64_t seen_phase;
     uint64_t seen_progress;
-    int32_t seen_stop; /* a stop gives the kernels inside a budget of their own */
-    uint64_t since_ns; /* the last progress */
+    int32_t seen_stop;              /* a stop gives the kernels inside a budget of their own */
+    struct simpler_idle_clock idle; /* since the last progress */
 };
 
 /* Who ends a run: the low bits of phase; the rest is the run's number. */

@@ -188,11 +188,13 @@ static void look(struct simpler_device *device, uint64_t phase)
         m->seen_phase = phase;
         m->seen_stop = stop;
         m->seen_progress = progress;
-        m->since_ns = now;
+        simpler_idle_start(&m->idle, now);
         return;
     }
-    if (now - m->since_ns >= budget_of(device))
-        claim_hung(device, phase, now - m->since_ns);
+    uint64_t budget = budget_of(device);
+    uint64_t idle = simpler_idle_look(&m->idle, now, simpler_hang_look_ns(budget));
+    if (idle >= budget)
+        claim_hung(device, phase, idle);
 }
 
 static void park(struct simpler_device *device)

@@ -83,7 +83,7 @@ static enum simpler_wait wait_for(struct simpler_orch *orch, simpler_wait_fn con
 {
     struct simpler_device *device = orch->device;
     enum simpler_wait verdict = SIMPLER_WAIT_MORE;
-    uint64_t idle_since = 0;
+    struct simpler_idle_clock idle = {0, 0};
 
     for (;;) {
         if (simpler_deferred_is_open(device))
@@ -97,24 +97,24 @@ static enum simpler_wait wait_for(struct simpler_orch *orch, simpler_wait_fn con
             return SIMPLER_WAIT_STOP;
         uint32_t number = spin(orch, condition, context, &verdict);
         if (number == SIMPLER_NO_TASK && simpler_spread_help(orch->thread)) {
-            idle_since = 0;
+            idle.since_ns = 0;
             continue;
         }
         if (number == SIMPLER_NO_TASK && verdict == SIMPLER_WAIT_MORE)
             number = park(orch, condition, context, &verdict);
         if (number != SIMPLER_NO_TASK) {
             simpler_scheduler_run(orch->thread, number);
-            idle_since = 0;
+            idle.since_ns = 0;
             continue;
         }
         if (verdict != SIMPLER_WAIT_MORE)
             return verdict;
         uint64_t now = simpler_clock_ns();
         if (simpler_scheduler_is_busy(device))
-            idle_since = 0;
-        else if (idle_since == 0)
-            idle_since = now;
-        else if (now - idle_since > idle_limit_ns)
+            idle.since_ns = 0;
+        else if (idle.since_ns == 0)
+            simpler_idle_start(&idle, now);
+        else if (simpler_idle_look(&idle, now, LOOK_PERIOD_NS) > idle_limit_ns)
             return SIMPLER_WAIT_IDLE;
     }
 }

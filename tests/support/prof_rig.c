@@ -91,8 +91,10 @@ static void collect(void *self, uint32_t shard, const struct simpler_prof_ready_
 
     if (atomic_load_explicit(&rig->closed, memory_order_acquire))
         atomic_fetch_add_explicit(&rig->at_gate, 1, memory_order_relaxed);
+    simpler_prof_session_set_busy(rig->session, shard, rig->busy_until_open);
     while (atomic_load_explicit(&rig->closed, memory_order_acquire))
         sleep_us(100);
+    simpler_prof_session_set_busy(rig->session, shard, false);
     if (rig->busy_us != 0) {
         simpler_prof_session_set_busy(rig->session, shard, true);
         sleep_us(rig->busy_us);

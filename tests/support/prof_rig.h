@@ -43,6 +43,7 @@ struct rig {
     uint32_t hold_one_in;        /* lanes that end without a last flush */
     uint32_t gap_one_in, gap_us; /* producers that pause */
     uint64_t busy_us;            /* each collection is a write that long, marked busy */
+    bool busy_until_open;        /* each collection is marked busy while it stands at the gate */
     uint32_t beats, beat_us;     /* each collection beats so often, at that distance */
     _Atomic bool closed;         /* collection stops at a gate while true */
     _Atomic uint64_t at_gate;    /* collections that wait there */

