@@ -101,6 +101,7 @@ static void stop_threads(struct simpler_device *device)
         if (device->threads[i].started)
             pthread_join(device->threads[i].handle, NULL);
     }
+    simpler_orchestrator_forget(device);
     simpler_core_pool_close(device->cores);
     device->cores = NULL;
     atomic_store_explicit(&device->cores_active, false, memory_order_relaxed);

@@ -90,20 +90,20 @@ static void conclude(struct simpler_device *device, const struct simpler_stall *
         simpler_run_verdict_append(result->message, sizeof(result->message),
                                    "then the run hung: %s\n", stall->headline);
     simpler_run_verdict_append(result->message, sizeof(result->message), "%s", stall->details);
+    if (stall->known)
+        simpler_orchestrator_add_hazards(device);
     SIMPLER_ERROR("the run hangs: %s", stall->headline);
 }
 
 /*
  * Whether the run came to its end while its threads were asked out: all have left it, every task
- * is done, and (@first: the stop is ours) nobody was kept from anything by the stop.  With a
- * hazard check its report is gone by then.
+ * is done, and (@first: the stop is ours) nobody was kept from anything by the stop.
  */
 static bool has_ended(const struct simpler_device *device, bool first)
 {
     const struct simpler_orch *orch = &device->orch;
 
-    if (device->busy || orch->orchestration_ns == 0 || !simpler_orchestrator_is_drained(device) ||
-        device->run->check_hazards)
+    if (device->busy || orch->orchestration_ns == 0 || !simpler_orchestrator_is_drained(device))
         return false;
     return !first ||
            (orch->status == 0 && atomic_load_explicit(&device->cut, memory_order_relaxed) == 0);
@@ -118,6 +118,7 @@ static void conclude_ended(struct simpler_device *device, bool first, uint64_t i
     if (first)
         atomic_store_explicit(&device->stop, 0, memory_order_release);
     simpler_orchestrator_conclude(device);
+    simpler_orchestrator_add_hazards(device);
 }
 
 /* Of threads that are out or revoked: the report, the result. */

@@ -174,8 +174,11 @@ static void orchestrate(struct simpler_orch *orch)
         simpler_orchestrator_leave(orch);
 }
 
-static void report_hazards(struct simpler_orch *orch, struct simpler_run_result *result)
+void simpler_orchestrator_add_hazards(struct simpler_device *device)
 {
+    const struct simpler_orch *orch = &device->orch;
+    struct simpler_run_result *result = &device->result;
+
     if (orch->check == NULL)
         return;
     result->stats.unordered_pairs = simpler_hazard_check_pairs(orch->check);
@@ -195,7 +198,12 @@ void simpler_orchestrator_conclude(struct simpler_device *device)
     subtract_before(&result->stats, &orch->before);
     simpler_launch_fill_timing(device, result);
     simpler_fatal_report(orch, result);
-    report_hazards(orch, result);
+}
+
+void simpler_orchestrator_forget(struct simpler_device *device)
+{
+    simpler_hazard_check_close(device->orch.check);
+    device->orch.check = NULL;
 }
 
 bool simpler_orchestrator_execute(struct simpler_device *device)
@@ -222,8 +230,8 @@ bool simpler_orchestrator_execute(struct simpler_device *device)
     if (ours) {
         simpler_arg_capture_finish(orch);
         simpler_orchestrator_conclude(device);
+        simpler_orchestrator_add_hazards(device);
+        simpler_orchestrator_forget(device);
     }
-    simpler_hazard_check_close(orch->check);
-    orch->check = NULL;
     return ours;
 }

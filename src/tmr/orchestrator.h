@@ -13,6 +13,10 @@ bool simpler_orchestrator_execute(struct simpler_device *device);
 /* Fills device->result from what the orchestrator knows: its own, or the monitor's once the
  * orchestrator has left the run. */
 void simpler_orchestrator_conclude(struct simpler_device *device);
+/* What a hazard check has found, behind what the result says already. */
+void simpler_orchestrator_add_hazards(struct simpler_device *device);
+/* The hazard check, once nobody asks for its report any more and the orchestrator has left. */
+void simpler_orchestrator_forget(struct simpler_device *device);
 /* Whether every task that was submitted is done; the orchestrator's, or as before. */
 bool simpler_orchestrator_is_drained(const struct simpler_device *device);
 

@@ -253,9 +253,85 @@ static void a_kernel_returns_at_the_timeout(void **state)
                   ended[1], atomic_load(&answers));
 }
 
+/* ---- a run that ends as it is taken away, under a hazard check ---- */
+
+static _Atomic uint32_t claimed, returned;
+
+static bool end_when_claimed(void *user, enum simpler_testpoint point)
+{
+    (void)user;
+    if (point != SIMPLER_TESTPOINT_HANG_CLAIMED)
+        return false;
+    atomic_store(&claimed, 1);
+    uint64_t end = kit_now_ns() + UINT64_C(5000000000);
+    while (!atomic_load(&returned) && kit_now_ns() < end)
+        kit_sleep_ns(100000);
+    kit_sleep_ns(5000000); /* for its thread to leave the word around it */
+    return false;
+}
+
+static int read_until_claimed(const int64_t *args, uint32_t tensors, void *user)
+{
+    uint64_t end = kit_now_ns() + UINT64_C(10000000000);
+
+    (void)args;
+    (void)tensors;
+    (void)user;
+    while (!atomic_load(&claimed) && kit_now_ns() < end)
+        kit_sleep_ns(100000);
+    atomic_store(&returned, 1);
+    return 0;
+}
+
+/* Hazards raw leave a reader and a later writer unordered. */
+static void reader_and_writer(struct simpler_orch *orch, void *user)
+{
+    struct simpler_tensor t = kit_tensor(hang_cells[5], 8, SIMPLER_DTYPE_UINT64);
+    struct simpler_task_args args;
+
+    (void)user;
+    simpler_task_args_reset(&args);
+    simpler_task_args_add_input(&args, &t);
+    KIT_EXPECT_EQUAL(kit_submit_variant(orch, KIT_LONG, &args, read_until_claimed, NULL, NULL), 0);
+    simpler_task_args_reset(&args);
+    simpler_task_args_add_output(&args, &t);
+    KIT_EXPECT_EQUAL(kit_submit_variant(orch, KIT_LONG, &args, kit_nop_kernel, NULL, NULL), 0);
+}
+
+static void a_hazard_check_ends_as_it_is_taken_away(void **state)
+{
+    struct simpler_call_config config = kit_config(2);
+    bool seen = false;
+
+    (void)state;
+    /* There the check is not made. */
+    if (hang_on_hbg())
+        skip();
+    config.hazards = SIMPLER_HAZARDS_RAW;
+    config.check_hazards = 1;
+    /* On a busy machine the kernel's thread may not come back in time. */
+    for (int i = 0; i < 20 && !seen; i++) {
+        atomic_store(&claimed, 0);
+        atomic_store(&returned, 0);
+        simpler_testpoint_reset_hits();
+        simpler_testpoint_set(end_when_claimed, NULL);
+        int rc = hang_run(reader_and_writer, NULL, &config);
+        assert_int_equal(simpler_worker_quiesce(hang_kit.worker, 10000000000u), 0);
+        simpler_testpoint_set(NULL, NULL);
+        seen = simpler_testpoint_hits(SIMPLER_TESTPOINT_HANG_TAKEN_BACK) != 0;
+        assert_int_equal(rc, seen ? 0 : -SIMPLER_CODE_SCHEDULER_TIMEOUT);
+        /* Told either way. */
+        assert_int_equal(hang_result.stats.unordered_pairs, 1);
+        hang_must_say("unordered: task 0x0000000000000000 (");
+    }
+    assert_true(seen);
+    hang_next_runs_are_right();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        HANG_TEST(a_hazard_check_ends_as_it_is_taken_away),
         HANG_TEST(a_lost_edge_is_named),
         HANG_TEST(a_cycle_is_named),
         HANG_TEST(one_of_three_schedulers_is_held),
