@@ -52,6 +52,7 @@
     X(GROUP_BEFORE_ARRIVE)       \
     X(SPREAD_BEFORE_TAKE)        \
     X(COHORT_BEFORE_START)       \
+    X(CORE_BEFORE_LEAVE)         \
     X(GATE_BEFORE_LOOK)          \
     X(PRODUCER_SWITCH)           \
     X(PRODUCER_BEFORE_PUBLISH)   \

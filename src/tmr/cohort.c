@@ -157,23 +157,30 @@ static void start(struct simpler_core *leader, uint32_t number)
     }
 }
 
-void simpler_cohort_run_lane(struct simpler_core *core, uint32_t number)
+/* All kernels of the task have returned, or will not be called. */
+static void finish(struct simpler_thread *thread, uint32_t number)
 {
-    struct simpler_thread *thread = &core->thread;
     struct simpler_device *device = thread->device;
+    bool is_core = thread->lane >= device->thread_count;
 
-    bool last = simpler_launch_block(thread, number, core->block, (enum simpler_lane)core->lane);
-    thread->member.task = NULL;
-    thread->member.block = NULL;
-    if (!last)
-        return;
-    if (!device->exec_threads && simpler_arg_capture_is_on(device)) {
+    if (is_core && !device->exec_threads && simpler_arg_capture_is_on(device)) {
         /* A core has no lane of a dump then: a scheduler finishes the task. */
         device->table.launch[number].stage = SIMPLER_LAUNCH_FINISH;
         simpler_scheduler_publish(thread, number);
         return;
     }
     simpler_launch_finish(thread, number);
+}
+
+void simpler_cohort_run_lane(struct simpler_core *core, uint32_t number)
+{
+    struct simpler_thread *thread = &core->thread;
+
+    bool last = simpler_launch_block(thread, number, core->block, (enum simpler_lane)core->lane);
+    thread->member.task = NULL;
+    thread->member.block = NULL;
+    if (last)
+        finish(thread, number);
 }
 
 void simpler_cohort_leave(struct simpler_core *core)
@@ -207,7 +214,7 @@ static void abandon(struct simpler_thread *thread, uint32_t number, int32_t from
     simpler_launch_leave_out(launch);
     launch->next_block = launch->block_num;
     if (atomic_fetch_sub_explicit(&launch->left, kernels, memory_order_acq_rel) == kernels)
-        simpler_launch_finish(thread, number);
+        finish(thread, number);
 }
 
 /* All blocks together; false when they do not fit now. */

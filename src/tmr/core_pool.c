@@ -65,6 +65,7 @@ static void run_mail(struct simpler_core *core, uint32_t number)
         simpler_cohort_run_lane(core, number);
     else
         simpler_scheduler_run_here(&core->thread, number);
+    SIMPLER_TESTPOINT(CORE_BEFORE_LEAVE);
     give_away(core);
     atomic_store_explicit(&core->thread.counts.running, 0, memory_order_release);
     if (is_lane)
