@@ -139,7 +139,7 @@ rm -f err # else what an earlier run said would count
 "$SIMPLER" run "$scene" --case short --case long --param steps=1000 --param kernel_ms=20 \
     --param log=1 --json >out 2>err &
 pid=$!
-await '^prepared short'
+await '^inside'
 kill -INT $pid
 wait $pid
 status=$?
@@ -152,7 +152,7 @@ grep -q 'canceling; kernels that run get up to 5 s to return; one more interrupt
 rm -f err
 "$SIMPLER" run "$scene" --case short --param kernel_ms=60000 --param log=1 >out 2>err &
 pid=$!
-await '^prepared short'
+await '^inside'
 kill -INT $pid
 await 'one more interrupt kills'
 kill -INT $pid
@@ -162,13 +162,13 @@ pid=
 [ $status -eq 130 ] || fail "the second interrupt kills"
 fault_saw interrupted-twice exit=$status
 
-# On a terminal there is progress after a second, and the line is cleared.
-script -qec "'$SIMPLER' run '$scene' --case short --param steps=70 \
-    --param kernel_ms=20 --param check_ms=1400" typed \
+# On a terminal there is progress after a second (a busy machine is late), and the line is cleared.
+script -qec "'$SIMPLER' run '$scene' --case short --param steps=120 \
+    --param kernel_ms=20 --param check_ms=2400" typed \
     >/dev/null 2>&1 </dev/null
-tr '\r' '\n' <typed | grep -qE '^run_cases short: tasks done: [0-9]+, 1\.[0-9] s' ||
+tr '\r' '\n' <typed | grep -qE '^run_cases short: tasks done: [0-9]+, [1-9][0-9]*\.[0-9] s' ||
     fail "no progress on a terminal"
-tr '\r' '\n' <typed | grep -qE '^run_cases short: checking, 1\.[0-9] s' || fail "no phase is shown"
+tr '\r' '\n' <typed | grep -qE '^run_cases short: checking, [1-9][0-9]*\.[0-9] s' || fail "no phase is shown"
 
 # A scene by its name, from beside the program.
 (cd / && "$SIMPLER" run vector_example --json) >out 2>err || fail "vector_example"

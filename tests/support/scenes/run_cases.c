@@ -5,6 +5,7 @@
  */
 #include "simpler/scene.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -37,6 +38,9 @@ static void sleep_ms(int64_t ms)
         (void)nanosleep(&t, NULL);
 }
 
+/* The first kernel that takes its time says that it has begun. */
+static atomic_flag told = ATOMIC_FLAG_INIT;
+
 static int increment(int64_t *args)
 {
     int64_t *number = simpler_kernel_data(args, 0);
@@ -44,6 +48,8 @@ static int increment(int64_t *args)
 
     simpler_kernel_scalar(args, 1, &fail_at, sizeof(fail_at));
     simpler_kernel_scalar(args, 2, &ms, sizeof(ms));
+    if (ms != 0 && !atomic_flag_test_and_set(&told))
+        (void)fputs("inside\n", stderr);
     sleep_ms(ms);
     if (fail_at != 0 && *number + 1 == fail_at)
         return 3;
