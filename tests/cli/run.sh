@@ -121,9 +121,10 @@ run 0 --case short --param keep=40 --ring-task-window "$size"
 run 1 --case short --param keep=40 --ring-task-window $((size / 2))
 
 # A deadline and SIGINT end a run; kernels finish, the summary is written.
-run 1 --case short --param steps=1000 --param kernel_ms=20 --deadline 0.05
-says '^  the deadline of 0.05 s has passed$'
-says '^  [0-9]+ of 1,000 tasks ran, '
+# What a busy machine has not submitted by then is not counted.
+run 1 --case short --param steps=1000 --param kernel_ms=20 --deadline 1
+says '^  the deadline of 1 s has passed$'
+says '^  [0-9]+ of [0-9,]+ tasks? ran, '
 silent '[0-9],[0-9]+ tasks/s' # of 20 ms each
 run 1 --case short --param steps=1000 --param kernel_ms=20 --deadline 0.2 --json
 json "c[0]['status'] == -1006 and c[0]['stats']['tasks_run'] < 100"
