@@ -56,7 +56,8 @@ struct simpler_call_config {
      * scalar of every task; 3 as 2, with the bytes of selected tensors alone.
      */
     uint32_t enable_dump_args;
-    uint64_t deadline_ns; /**< the run is canceled after this time; 0: never */
+    /** The run is canceled (SIMPLER_ETIMEDOUT) when it has had the device so long; 0: never. */
+    uint64_t deadline_ns;
     struct simpler_runtime_env runtime_env;
     /**
      * Directory for what diagnostics write, created when missing; required when

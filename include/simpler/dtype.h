@@ -42,7 +42,8 @@ enum simpler_dtype {
         SIMPLER_DTYPE_NUM
 };
 
-/** Bytes of one element; 0 for an id that this version does not know. */
+/** Bytes of one element (@dtype: enum simpler_dtype); 0 for an id that this version does not
+ *  know. */
 SIMPLER_API size_t simpler_dtype_bytes(uint32_t dtype);
 
 /* Base-2 logarithms of the sizes, two bits a type. */

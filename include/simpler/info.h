@@ -40,7 +40,8 @@ struct simpler_platform_info {
  */
 SIMPLER_API int simpler_info_platform(uint32_t index, struct simpler_platform_info *out);
 
-/** For hardware that this host does not have the platform to use instead, else NULL. */
+/** For hardware that this host does not have ("a5") the platform to use instead ("a5sim"); NULL
+ *  for every other name, and for NULL. */
 SIMPLER_API const char *simpler_info_substitute(const char *name);
 
 /** One runtime: how a graph is built and run. */
@@ -49,10 +50,14 @@ struct simpler_runtime_info {
     const char *description; /**< one line */
 };
 
-/** The runtimes one by one; the first is the default. @retval as simpler_info_platform */
+/**
+ * The runtimes one by one; the first is the default.
+ * @retval SIMPLER_ENOENT  @index is beyond the last
+ * @retval SIMPLER_EINVAL  out is NULL
+ */
 SIMPLER_API int simpler_info_runtime(uint32_t index, struct simpler_runtime_info *out);
 
-/** CPUs that this process may use: affinity and cgroup quota. */
+/** CPUs that this process may use, at least 1: affinity and cgroup quota, read at each call. */
 SIMPLER_API uint32_t simpler_info_usable_cpus(void);
 
 /** One size of struct simpler_runtime_env. */
@@ -66,7 +71,11 @@ struct simpler_size_info {
     uint64_t min, max;
 };
 
-/** The sizes one by one. @retval SIMPLER_ENOENT beyond the last */
+/**
+ * The sizes one by one.
+ * @retval SIMPLER_ENOENT  @index is beyond the last
+ * @retval SIMPLER_EINVAL  out is NULL
+ */
 SIMPLER_API int simpler_info_size(uint32_t index, struct simpler_size_info *out);
 
 /** An environment variable that is set and that the runtime reads. */
@@ -76,17 +85,24 @@ struct simpler_variable_info {
     char problem[256]; /**< why it is ignored; empty when it is in force */
 };
 
-/** The variables that are set, one by one. @retval SIMPLER_ENOENT beyond the last */
+/**
+ * The variables that are set, one by one, as they are now.  Not while another thread changes
+ * the environment.
+ * @retval SIMPLER_ENOENT  @index is beyond the last
+ * @retval SIMPLER_EINVAL  out is NULL
+ */
 SIMPLER_API int simpler_info_variable(uint32_t index, struct simpler_variable_info *out);
 
 /**
  * The config that a run would have: entries of @config, else of the
- * environment, else defaults; no field of @out is zero but deadline_ns.
+ * environment, else defaults; no size and no count of @out is zero.  Its strings are
+ * @config's, or static.
  *
  * @param platform  NULL: the default
  * @param config    NULL: all defaults
  * @param message   gets one line that names field, value and what is legal, or ""
- * @retval SIMPLER_EINVAL  a value is not legal
+ * @param message_bytes  room of @message, 0: it is not wanted
+ * @retval SIMPLER_EINVAL  a value is not legal; out is NULL, or message where there is room
  * @retval SIMPLER_ENOENT  no such platform
  */
 SIMPLER_API int simpler_info_resolve_config(const char *platform,

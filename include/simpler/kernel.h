@@ -25,6 +25,10 @@ extern "C" {
 /**
  * Runs one block of one task.  0 is success; anything else fails the task: the
  * report names it, and tasks that depend on it do not run.
+ *
+ * Threads:  one of the device's, or of a core; several blocks at once.  It may wait for other
+ *           kernels by the functions below alone.
+ * Lifetime: @args and its tensors until it returns.
  */
 typedef int (*simpler_kernel_fn)(int64_t *args);
 
@@ -114,6 +118,8 @@ static inline int32_t simpler_kernel_sub_block_id(const int64_t *args)
  *
  * A wait that can never end returns SIMPLER_EKERNEL: a kernel that must arrive has returned.
  * When the run is stopped it returns the run's status.  The kernel should return then.
+ *
+ * Threads: that of the kernel whose @args they are, until it returns.
  */
 
 /** Lanes of a block, in the order of struct simpler_mixed_kernels. */
@@ -124,23 +130,34 @@ enum simpler_lane { SIMPLER_LANE_AIC = 0, SIMPLER_LANE_AIV0 = 1, SIMPLER_LANE_AI
 /**
  * Barrier of all kernels of the task: a sync_start task, or a mixed task of one block.
  *
- * @retval 0  everybody has arrived
+ * @retval 0                            everybody has arrived
+ * @retval -REQUIRE_SYNC_START_INVALID  the task is neither; code 7
+ * @retval SIMPLER_EKERNEL              one of them has returned and will not arrive
+ * @retval other                        the status of a run that has been stopped
+ *
  * Blocks: until then; it spins and parks.
  */
 SIMPLER_API int simpler_kernel_sync_all(const int64_t *args);
 
-/** Barrier of the lanes of this block: any mixed or sync_start task. */
+/** Barrier of the lanes of this block: any mixed or sync_start task.  Else as
+ *  simpler_kernel_sync_all. */
 SIMPLER_API int simpler_kernel_sync_block(const int64_t *args);
 
 /**
  * Raises flag 0 to 15 of a lane of this block by one; does not wait.
  *
  * @param lane  enum simpler_lane
- * @retval SIMPLER_EINVAL  no such flag, or the task has no kernel on that lane
+ * @retval SIMPLER_EINVAL               no such flag, or the task has no kernel on that lane
+ * @retval -REQUIRE_SYNC_START_INVALID  the task is neither mixed nor sync_start; code 7
  */
 SIMPLER_API int simpler_kernel_set_flag(const int64_t *args, uint32_t lane, uint32_t flag);
 
-/** Waits until that flag of the own lane is above 0 and lowers it by one. */
+/**
+ * Waits until that flag of the own lane is above 0 and lowers it by one.
+ *
+ * @retval SIMPLER_EINVAL  no such flag
+ * Else, and Blocks, as simpler_kernel_sync_all.
+ */
 SIMPLER_API int simpler_kernel_wait_flag(const int64_t *args, uint32_t flag);
 
 /** The lane that this kernel of a mixed task runs as: enum simpler_lane. */
@@ -157,7 +174,10 @@ enum simpler_async_type {
 struct simpler_async_counter {
     uint32_t value; /**< by the functions below alone */
 };
+/** Raises it by @n, modulo 2^32; what the caller wrote before is seen by who waits for it.  From
+ *  any thread, also of the host. */
 SIMPLER_API void simpler_async_counter_add(struct simpler_async_counter *counter, uint32_t n);
+/** Its value; what was written before that was reached is seen. */
 SIMPLER_API uint32_t simpler_async_counter_get(const struct simpler_async_counter *counter);
 
 struct simpler_async_condition {
@@ -184,7 +204,7 @@ struct simpler_async_condition {
 SIMPLER_API int simpler_kernel_defer(const int64_t *args,
                                      const struct simpler_async_condition *condition);
 
-/** One kernel of a callable. */
+/** One kernel of a callable; simpler_worker_register copies it, with name and signature. */
 struct simpler_kernel {
     uint32_t func_id;   /**< unique in its callable, below 1024 */
     uint32_t core_type; /**< enum simpler_core_type */

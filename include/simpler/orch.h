@@ -4,8 +4,10 @@
 
 /*
  * What an orchestration may call.  An orchestration is a function that submits
- * tasks; the runtime infers their order from the tensors.  It runs on the
- * device's orchestrator thread, which alone may call anything of this header.
+ * tasks; the runtime infers their order from the tensors.  Its thread alone may call
+ * anything of this header, until it returns: on tensormap_and_ringbuffer the device's
+ * orchestrator, on host_build_graph the thread that runs (the caller of simpler_worker_run,
+ * or the worker's for a run that was submitted), before any task.
  *
  * After a fatal error (code 1 to 11, a cancel, a deadline) every call answers
  * with the run's status at once and does nothing; the orchestration should
@@ -36,6 +38,7 @@ struct simpler_orch_args {
     void *user; /**< what the caller passed, untouched */
 };
 
+/** The orchestration of a callable.  @args and what it refers to stay until it returns. */
 typedef void (*simpler_orch_fn)(struct simpler_orch *orch, const struct simpler_orch_args *args);
 
 /**
@@ -218,7 +221,15 @@ SIMPLER_API int simpler_orch_submit_graph_at(struct simpler_orch *orch, simpler_
 /**
  * Open and close a scope by hand.  A scope's depth d, from 1, picks the ring
  * min(d, 3); tensors created in it may be freed when it ends.  Scopes may nest
- * without limit.  MANUAL inside MANUAL is allowed, AUTO inside MANUAL is code 5.
+ * without limit.  MANUAL inside MANUAL is allowed.
+ *
+ * @param file, line  where it is, for scope stats and reports; the string stays as long as
+ *                    the worker (a literal); NULL: not known
+ * @retval -INVALID_ARGS         AUTO inside MANUAL, no such mode; an end without an open scope;
+ *                               code 5
+ * @retval SIMPLER_ENOMEM        there is no memory for it; the run ends
+ * @retval other                 the status of a run that has failed already; an end ends the
+ *                               scope all the same
  */
 SIMPLER_API int simpler_orch_scope_begin(struct simpler_orch *orch, enum simpler_scope_mode mode);
 SIMPLER_API int simpler_orch_scope_begin_at(struct simpler_orch *orch, enum simpler_scope_mode mode,
@@ -265,21 +276,33 @@ static inline void simpler_scope_guard_end(struct simpler_scope_guard *guard)
  *
  * @param index  ndims indices
  * @param value  receives the element, simpler_dtype_bytes(dtype) bytes
- * @retval SIMPLER_EINVAL        an index beyond the shape, a tensor without a buffer
- * @retval -TENSOR_WAIT_TIMEOUT  nothing ran for 15 s and the producer is not done; latched
+ * @retval SIMPLER_EINVAL        an index beyond the shape, a tensor without a buffer, NULL
+ * @retval SIMPLER_EKERNEL       a task that writes it has failed; the run ends
+ * @retval -TENSOR_WAIT_TIMEOUT  nothing ran for 15 s and the producer is not done; code 8
+ * @retval -INVALID_ARGS         host_build_graph, where no task runs before the orchestration
+ *                               has returned: a submitted task writes it, or this is a recorded
+ *                               graph; code 5
+ * @retval other                 the status of a run that has failed already
  *
- * Blocks: until the producers are done; it runs tasks meanwhile.
+ * Blocks: until the producers are done; it runs tasks meanwhile.  Not on host_build_graph.
  */
 SIMPLER_API int simpler_orch_get_tensor_data(struct simpler_orch *orch,
                                              const struct simpler_tensor *tensor,
                                              const uint32_t *index, void *value);
 
-/** Writes one element; it waits also for the tasks that read what is there. */
+/**
+ * Writes one element; it waits also for the tasks that read what is there (with hazards raw, or
+ * in a MANUAL scope, for all tasks).  On host_build_graph no submitted task may use the tensor.
+ * Else as simpler_orch_get_tensor_data.
+ */
 SIMPLER_API int simpler_orch_set_tensor_data(struct simpler_orch *orch,
                                              const struct simpler_tensor *tensor,
                                              const uint32_t *index, const void *value);
 
-/** Latches a fatal error; @code is usually SIMPLER_CODE_EXPLICIT_ORCH_FATAL. */
+/**
+ * Latches a fatal error: the run ends with minus @code (enum simpler_device_code), usually
+ * SIMPLER_CODE_EXPLICIT_ORCH_FATAL, and the text.  Of several the first counts.
+ */
 SIMPLER_API void simpler_orch_report_fatal(struct simpler_orch *orch, int code, const char *format,
                                            ...)
 #if defined(__GNUC__)
@@ -287,10 +310,10 @@ SIMPLER_API void simpler_orch_report_fatal(struct simpler_orch *orch, int code, 
 #endif
     ;
 
-/** Whether the run has failed already. */
+/** Whether the run has failed already, or was canceled. */
 SIMPLER_API bool simpler_orch_is_fatal(const struct simpler_orch *orch);
 
-/** Geometry of this run's device. */
+/** Geometry of this run's device: its clusters (one AIC core each), and its AIV cores. */
 SIMPLER_API uint32_t simpler_orch_available_cluster_count(const struct simpler_orch *orch);
 SIMPLER_API uint32_t simpler_orch_available_aiv_count(const struct simpler_orch *orch);
 

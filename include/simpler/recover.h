@@ -62,7 +62,10 @@ struct simpler_recover_result {
  * @retval SIMPLER_EINVAL   a pointer is NULL
  * @retval SIMPLER_ENOENT   there is no such directory
  * @retval SIMPLER_EBUSY    the process still runs (out->pid), or another one recovers here
+ * @retval SIMPLER_EIO      something cannot be read now, or another user's; nothing is lost
  * @retval other            the first failure of a part; the rest was done
+ *
+ * Blocks: for its files: it reads and writes at most what the run had recorded.
  */
 SIMPLER_API int simpler_recover(const char *directory, struct simpler_recover_result *out);
 

@@ -4,7 +4,11 @@
 
 /*
  * A scene is a shared object that exports one `struct simpler_scene` named
- * `simpler_scene`: what `simpler run FILE` needs to run it and to judge it.
+ * `simpler_scene`: what `simpler run FILE` needs to run it and to judge it.  The object, its
+ * strings and arrays stay loaded to the program's end.
+ *
+ * prepare, check and finish are called by the program's main thread, once a round each, never
+ * during a run; finish not at all when a run has left a kernel behind.
  */
 #include "simpler/worker.h"
 
@@ -32,7 +36,7 @@ struct simpler_scene_value {
 /** One case: a name, and what differs from the defaults. */
 struct simpler_scene_case {
     const char *name;
-    const char *platforms; /**< comma-separated; NULL: all */
+    const char *platforms; /**< comma-separated names; NULL: all */
     int manual;            /**< 1: runs only with --manual include or only */
     struct simpler_call_config config;
     const struct simpler_scene_value *params; /**< ends with name NULL; NULL: none */

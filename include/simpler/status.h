@@ -2,6 +2,18 @@
 #ifndef SIMPLER_STATUS_H
 #define SIMPLER_STATUS_H
 
+/*
+ * Statuses, and what holds in all of these headers unless a comment says otherwise:
+ *
+ * - A function that can fail returns 0 or a negative status.  What it gives goes through its
+ *   last pointers, which are unchanged when it fails.
+ * - A pointer that is handed in is borrowed until the call returns, the memory stays the
+ *   caller's; NULL where none is allowed is SIMPLER_EINVAL, or, of a function that returns
+ *   nothing, does nothing.  A pointer that is given back lives as long as the library.
+ * - A call does not block, may come from any thread, and does not call the caller back.
+ *   What a comment says of that stands behind "Blocks:" and "Threads:".
+ * - Sizes count bytes, shapes and strides elements, times nanoseconds.
+ */
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -72,7 +84,11 @@ enum simpler_status {
  */
 SIMPLER_API const char *simpler_status_name(int status);
 
-/** One sentence on a status, without a full stop; never NULL. */
+/**
+ * One sentence on a status, without a full stop; never NULL.
+ *
+ * @param status  as above; of others "unknown status"
+ */
 SIMPLER_API const char *simpler_status_text(int status);
 
 #ifdef __cplusplus

@@ -58,20 +58,21 @@ enum simpler_dependency_kind {
 enum simpler_task_args_error {
     SIMPLER_ARGS_OK = 0,
     SIMPLER_ARGS_TENSOR_AFTER_SCALAR,
-    SIMPLER_ARGS_TOO_MANY_TENSORS,
-    SIMPLER_ARGS_TOO_MANY_SCALARS,
+    SIMPLER_ARGS_TOO_MANY_TENSORS, /**< SIMPLER_MAX_TENSORS */
+    SIMPLER_ARGS_TOO_MANY_SCALARS, /**< SIMPLER_MAX_SCALARS */
     SIMPLER_ARGS_NULL,
     SIMPLER_ARGS_BAD_DTYPE,
-    SIMPLER_ARGS_BAD_TENSOR,
+    SIMPLER_ARGS_BAD_TENSOR, /**< breaks a rule of tensor.h */
     SIMPLER_ARGS_DEPENDENCIES_TWICE,
-    SIMPLER_ARGS_SCALAR_RANGE,
-    SIMPLER_ARGS_DUMP_NOTHING,
-    SIMPLER_ARGS_DUMP_UNKNOWN,
+    SIMPLER_ARGS_SCALAR_RANGE, /**< copied from beyond the other's end */
+    SIMPLER_ARGS_DUMP_NOTHING, /**< dump_all before anything was added */
+    SIMPLER_ARGS_DUMP_UNKNOWN, /**< dump of an address that nothing was added from */
     SIMPLER_ARGS_DUMP_NULL,
     SIMPLER_ARGS_BLOCK_NUM,
     SIMPLER_ARGS_TIMING_SLOT,
     SIMPLER_ARGS_PREDICATE,
     SIMPLER_ARGS_TOO_MANY_DEPS,
+    /* As DUMP_UNKNOWN, by the type of what was selected. */
     SIMPLER_ARGS_DUMP_NO_TENSOR,
     SIMPLER_ARGS_DUMP_NO_CREATE_INFO,
     SIMPLER_ARGS_DUMP_NO_SCALAR,
@@ -488,7 +489,8 @@ static inline void simpler_task_args_dump_as(struct simpler_task_args *args,
 #define SIMPLER_DUMP_ERRORS(...) SIMPLER_DUMP_ERRORS_16(__VA_ARGS__)
 #endif
 
-/** One sentence on an enum simpler_task_args_error; names the limit where there is one. */
+/** One sentence on an enum simpler_task_args_error; names the limit where there is one.  Never
+ *  NULL. */
 SIMPLER_API const char *simpler_task_args_error_text(uint32_t error);
 
 #ifdef __cplusplus

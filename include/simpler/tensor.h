@@ -107,11 +107,18 @@ SIMPLER_API int simpler_tensor_init_strided(struct simpler_tensor *out, const vo
 SIMPLER_API int simpler_tensor_view(const struct simpler_tensor *tensor, const uint32_t *shape,
                                     const uint32_t *offset, struct simpler_tensor *out);
 
-/** Two dimensions exchanged. @retval SIMPLER_EINVAL no such dimension */
+/**
+ * Two dimensions exchanged.
+ * @retval SIMPLER_EINVAL  no such dimension, or a pointer is NULL
+ */
 SIMPLER_API int simpler_tensor_transpose(const struct simpler_tensor *tensor, uint32_t x,
                                          uint32_t y, struct simpler_tensor *out);
 
-/** Dimensions in another order. @retval SIMPLER_EINVAL @order is no permutation */
+/**
+ * Dimensions in another order.
+ * @param order  ndims of them: dimension k of @out is order[k] of @tensor
+ * @retval SIMPLER_EINVAL  @order is no permutation, or a pointer is NULL
+ */
 SIMPLER_API int simpler_tensor_permute(const struct simpler_tensor *tensor, const uint32_t *order,
                                        struct simpler_tensor *out);
 
@@ -132,7 +139,10 @@ SIMPLER_API int simpler_tensor_slice(const struct simpler_tensor *tensor, uint32
 SIMPLER_API int simpler_tensor_reshape(const struct simpler_tensor *tensor, const uint32_t *shape,
                                        uint32_t ndims, struct simpler_tensor *out);
 
-/** Whether the descriptor keeps every rule of this header; cheap. */
+/**
+ * Whether the descriptor keeps every rule of this header; cheap.  Nothing of the buffer is read.
+ * @retval SIMPLER_EINVAL  it does not, or is NULL
+ */
 SIMPLER_API int simpler_tensor_check(const struct simpler_tensor *tensor);
 
 /** Number of elements; 0 for NULL and for a rank that does not exist. */
@@ -165,7 +175,7 @@ SIMPLER_API int simpler_create_info_init(struct simpler_create_info *out, const 
 
 /**
  * The value that every element has before the task runs.
- * @param value  one element of the create-info's type
+ * @param value  one element of the create-info's type; copied.  NULL: does nothing
  */
 SIMPLER_API void simpler_create_info_set_initial_value(struct simpler_create_info *info,
                                                        const void *value);

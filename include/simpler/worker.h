@@ -207,12 +207,14 @@ SIMPLER_API int simpler_worker_open(const struct simpler_worker_config *config,
 SIMPLER_API int simpler_worker_close(struct simpler_worker *worker);
 
 /**
- * Make a callable known.  The structs are copied, the functions must stay
- * loaded.  The same content again gives the same handle.
+ * Make a callable known, for the worker's life.  Structs and strings are copied, the functions
+ * must stay loaded.  The same content again gives the same handle.
  *
+ * @param out  the handle
  * @retval SIMPLER_EINVAL     no orchestration, a kernel without function, a func_id
  *                            given twice or above 1023, a tensor direction after SCALAR
  * @retval SIMPLER_EOVERFLOW  more than 64 callables
+ * @retval SIMPLER_ENOMEM     out of memory
  */
 SIMPLER_API int simpler_worker_register(struct simpler_worker *worker,
                                         const struct simpler_callable *callable, uint32_t *out);
@@ -272,6 +274,9 @@ SIMPLER_API int simpler_worker_submit(struct simpler_worker *worker, uint32_t ha
  * @param timeout_ns  0 looks only; UINT64_MAX: no limit
  * @retval 0                  it has ended, see simpler_run_get_result
  * @retval SIMPLER_ETIMEDOUT  not yet
+ * @retval SIMPLER_EINVAL     run is NULL
+ *
+ * Blocks: for @timeout_ns at most.
  */
 SIMPLER_API int simpler_run_wait(struct simpler_run *run, uint64_t timeout_ns);
 
@@ -285,14 +290,18 @@ SIMPLER_API int simpler_run_poll(struct simpler_run *run);
  * @retval 0                  @out is filled
  * @retval SIMPLER_ETIMEDOUT  it has not ended
  * @retval SIMPLER_EINVAL     a pointer is NULL
+ *
+ * Blocks: for @timeout_ns at most.
  */
 SIMPLER_API int simpler_run_get_result(struct simpler_run *run, uint64_t timeout_ns,
                                        struct simpler_run_result *out);
 
-/** Ends this run with SIMPLER_ECANCELED, begun or not; running kernels finish. */
+/** Ends this run with SIMPLER_ECANCELED, begun or not; running kernels finish.  One that has
+ *  ended stays as it is.  Does not wait for its end. */
 SIMPLER_API void simpler_run_cancel(struct simpler_run *run);
 
-/** Gives the handle up; the run goes on.  NULL is allowed. */
+/** Gives the handle up, once; the run goes on, and its arguments must stay until it has ended.
+ *  NULL is allowed. */
 SIMPLER_API void simpler_run_release(struct simpler_run *run);
 
 /**
@@ -309,6 +318,8 @@ SIMPLER_API void simpler_run_release(struct simpler_run *run);
  * @retval SIMPLER_ETIMEDOUT  not yet: a run, a kernel or an orchestration has not come back
  * @retval SIMPLER_ECANCELED  the worker closes
  * @retval SIMPLER_EINVAL     worker is NULL
+ *
+ * Blocks: for @timeout_ns at most.
  */
 SIMPLER_API int simpler_worker_quiesce(struct simpler_worker *worker, uint64_t timeout_ns);
 
@@ -330,6 +341,8 @@ SIMPLER_API int simpler_worker_quiesce(struct simpler_worker *worker, uint64_t t
  *
  * The first failure is kept: every later flush, and close, answers with it.  The log has
  * each of them.
+ *
+ * Blocks: for @timeout_ns at most.
  */
 SIMPLER_API int simpler_worker_flush_diagnostics(struct simpler_worker *worker,
                                                  uint64_t timeout_ns);
@@ -344,7 +357,7 @@ SIMPLER_API void simpler_worker_report(struct simpler_worker *worker);
 /**
  * Ends the run whose turn it is with SIMPLER_ECANCELED; running kernels finish.
  * One that lets the run wait for more than 5 s, or the scheduler's budget, is left
- * behind as in a hang.  Without an admitted run it does nothing.
+ * behind as in a hang.  Without an admitted run it does nothing.  Does not wait for the end.
  */
 SIMPLER_API void simpler_worker_cancel(struct simpler_worker *worker);
 
@@ -358,15 +371,19 @@ SIMPLER_API void simpler_worker_cancel(struct simpler_worker *worker);
  */
 SIMPLER_API int simpler_worker_handle_crashes(void);
 
-/** Tasks done in the current or last run; for progress display. */
+/** Tasks done in the current or last run; 0 for NULL.  For progress display. */
 SIMPLER_API uint64_t simpler_worker_progress(const struct simpler_worker *worker);
 
 /**
  * Device memory.  On the simulated devices it is host memory, zeroed, aligned
  * to 64 bytes; it stays between runs and is freed with the worker at the latest.
+ * A copy is not ordered with tasks: no run may use those bytes meanwhile.
  *
+ * @param bytes  0 is allowed
+ * @param out    its address, the caller's until simpler_worker_free
  * @retval SIMPLER_ENOMEM  out of memory
- * @retval SIMPLER_EINVAL  (free, copies) no address of this worker's memory, or beyond it
+ * @retval SIMPLER_EINVAL  a pointer is NULL; (free) no block begins there; (copies) the bytes are
+ *                         not all within one block of this worker
  */
 SIMPLER_API int simpler_worker_malloc(struct simpler_worker *worker, size_t bytes, uint64_t *out);
 SIMPLER_API int simpler_worker_free(struct simpler_worker *worker, uint64_t addr);
