@@ -186,6 +186,27 @@ void crash_rig_prefix(const struct crash_rig *rig, uint32_t run, char path[128])
     (void)snprintf(path, 128, "%s/run_%u", rig->directory, rig->one_prefix ? 0 : run);
 }
 
+bool crash_rig_has(const char *prefix, const char *name)
+{
+    char path[256];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", prefix, name);
+    return access(path, F_OK) == 0;
+}
+
+void crash_rig_region(const char *prefix, char region[256])
+{
+    char path[256];
+
+    region[0] = '\0';
+    (void)snprintf(path, sizeof(path), "%s/.live", prefix);
+    FILE *f = fopen(path, "r");
+    while (f != NULL && fscanf(f, "region %255s", region) != 1 && fgetc(f) != EOF)
+        ;
+    if (f != NULL)
+        (void)fclose(f);
+}
+
 void crash_rig_start(struct crash_rig *rig)
 {
     memset((void *)rig->proof, 0, sizeof(*rig->proof));
@@ -198,6 +219,14 @@ void crash_rig_start(struct crash_rig *rig)
         return;
     child_main(rig);
     _exit(0);
+}
+
+void crash_rig_wait(const struct crash_rig *rig, uint32_t boundaries)
+{
+    while (atomic_load(&rig->proof->runs[0].boundaries) < boundaries) {
+        require(waitpid(rig->child, NULL, WNOHANG) == 0, "the child ended before it was killed");
+        kit_sleep_ns(100000);
+    }
 }
 
 bool crash_rig_kill(struct crash_rig *rig)

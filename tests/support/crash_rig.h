@@ -45,11 +45,17 @@ void crash_rig_close(struct crash_rig *rig);
 
 /* Starts a child that runs until it is killed, or rig->runs are done. */
 void crash_rig_start(struct crash_rig *rig);
+/* Waits until the first run has passed so many scope boundaries. */
+void crash_rig_wait(const struct crash_rig *rig, uint32_t boundaries);
 /* Kills it and waits for its end; false: it had ended by itself, and well. */
 bool crash_rig_kill(struct crash_rig *rig);
 
 /* The prefix of a run. */
 void crash_rig_prefix(const struct crash_rig *rig, uint32_t run, char path[128]);
+/* Whether a file is there under a prefix. */
+bool crash_rig_has(const char *prefix, const char *name);
+/* The region that the prefix's .live names; empty: none. */
+void crash_rig_region(const char *prefix, char region[256]);
 
 /* simpler_recover in a process that is killed at the @step-th test point, or (release builds)
  * after so many 10 us; true: it was. */

@@ -3,19 +3,20 @@
  * runtimes: all
  * Every function of include/simpler with what a hostile caller gives: NULL where a pointer is
  * needed, arguments that were never initialised, numbers that mean nothing, the wrong order.
- * Each answers as its header says and a run that follows is right.
+ * Each answers as its header says and a run that follows is right.  What an orchestration
+ * may call inside a run is in test_api_hostile_orch.c.
  */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cm.h"
-#include "faults.h"
 #include "kit.h"
 #include "simpler/info.h"
 #include "simpler/log.h"
 #include "simpler/ops.h"
 
+static int32_t cell[4];
 static char lines[4096]; /* what was logged since the last look */
 
 static void keep_line(void *user, int level, const char *line)
@@ -105,217 +106,6 @@ static void other_calls_without_orch_are_refused(void **state)
     int entered = 0;
     SIMPLER_SCOPE(NULL) entered++;
     assert_int_equal(entered, 1);
-    lines[0] = '\0';
-}
-
-/* ---- orch.h inside a run ---- */
-
-static void no_tasks(struct simpler_orch *orch, const struct simpler_graph_args *args)
-{
-    (void)orch;
-    (void)args;
-}
-
-static int32_t cell[4];
-
-/* Calls that must be refused with code 5, each in a run of its own. */
-static void hostile_call(struct simpler_orch *orch, void *user)
-{
-    static struct simpler_task_args garbage;
-    struct simpler_task_args args;
-    struct simpler_task_outputs out;
-    struct simpler_create_info infos[SIMPLER_MAX_TENSORS + 1];
-    struct simpler_tensor tensor = kit_tensor(cell, 4, SIMPLER_DTYPE_INT32);
-    struct simpler_mixed_kernels none = {-1, -1, -1}, far = {INT_MAX, INT_MIN, 1 << 16};
-    struct simpler_task_id nobody[] = {{SIMPLER_TASK_ID_NONE}, {0}};
-    uint8_t kinds[] = {255, 255};
-    int status = 0;
-
-    simpler_task_args_reset(&args);
-    for (uint32_t i = 0; i <= SIMPLER_MAX_TENSORS; i++)
-        infos[i] = kit_info(4, SIMPLER_DTYPE_INT32);
-    memset(&garbage, 0, sizeof(garbage));
-    garbage.tensor_count = 0x41414141;
-    garbage.scalar_count = 0x41414141;
-    memset(&out, 7, sizeof(out));
-    switch (*(int *)user) {
-    case 0:
-        status = simpler_orch_submit_aiv(orch, 0, NULL, &out);
-        break;
-    case 1:
-        status = simpler_orch_submit_aic(orch, UINT32_MAX, &args, &out);
-        break;
-    case 2:
-        status = simpler_orch_submit_dummy(orch, NULL, &out);
-        break;
-    case 3:
-        status = simpler_orch_submit_mixed(orch, NULL, &args, &out);
-        break;
-    case 4:
-        status = simpler_orch_submit_mixed(orch, &none, &args, &out);
-        break;
-    case 5:
-        status = simpler_orch_submit_mixed(orch, &far, &args, &out);
-        break;
-    case 6:
-        status = simpler_orch_alloc_tensors(orch, NULL, 1, &out);
-        break;
-    case 7:
-        status = simpler_orch_alloc_tensors(orch, infos, 0, &out);
-        break;
-    case 8:
-        status = simpler_orch_alloc_tensors(orch, infos, SIMPLER_MAX_TENSORS + 1, &out);
-        break;
-    case 9:
-        out.count = 0;
-        status = simpler_orch_alloc_tensors(orch, infos, 1, NULL);
-        break;
-    case 10:
-        status = simpler_orch_submit_aiv(orch, 0, &garbage, &out);
-        break;
-    case 11:
-        status = simpler_orch_submit_dummy(orch, &garbage, &out);
-        break;
-    case 12:
-        out.count = 0;
-        status = simpler_orch_submit_graph(orch, NULL, &args, NULL, 0);
-        break;
-    case 13:
-        out.count = 0;
-        status = simpler_orch_submit_graph(orch, no_tasks, NULL, NULL, 0);
-        break;
-    case 14:
-        out.count = 0;
-        status = simpler_orch_submit_graph(orch, no_tasks, &args, NULL, SIZE_MAX);
-        break;
-    case 15:
-        out.count = 0;
-        status = simpler_orch_submit_graph(orch, no_tasks, &garbage, NULL, 0);
-        break;
-    case 16:
-        status = simpler_orch_add_task_with_tensor_info(orch, 7, 0, &args, NULL, 0, &out);
-        break;
-    case 17:
-        status = simpler_orch_add_task_with_tensor_info(orch, 1, 0, NULL, &tensor, 1, &out);
-        break;
-    case 18:
-        status = simpler_orch_add_task_with_tensor_info(orch, 0, 0, &garbage, &tensor, 1, &out);
-        break;
-    case 19:
-        out.count = 0;
-        status = simpler_orch_scope_end(orch);
-        break;
-    case 20:
-        simpler_task_args_set_dependencies_with_kinds(&args, nobody, kinds, 2);
-        status = simpler_orch_submit_dummy(orch, &args, &out);
-        break;
-    case 21:
-        memset(&tensor, 0xff, sizeof(tensor));
-        simpler_task_args_add_inout(&args, &tensor);
-        status = simpler_orch_submit_dummy(orch, &args, &out);
-        break;
-    case 22:
-        memset(infos, 0xff, sizeof(infos));
-        status = simpler_orch_alloc_tensors(orch, infos, 2, &out);
-        break;
-    case 23:
-        simpler_task_args_add_create(&args, memset(infos, 0xff, sizeof(infos)));
-        status = simpler_orch_submit_dummy(orch, &args, &out);
-        break;
-    default:
-        return;
-    }
-    KIT_EXPECT_EQUAL(status, -SIMPLER_CODE_INVALID_ARGS);
-    KIT_EXPECT_EQUAL(out.count, 0);
-    KIT_EXPECT(simpler_orch_is_fatal(orch));
-}
-#define HOSTILE_CALLS 24
-
-static void hostile_arguments_of_a_submit_are_code_5(void **state)
-{
-    struct simpler_call_config config = kit_config(2);
-    struct simpler_run_result result;
-    struct kit kit;
-
-    (void)state;
-    kit_open(&kit);
-    for (int i = 0; i < HOSTILE_CALLS; i++) {
-        assert_int_equal(kit_run(&kit, hostile_call, &i, &config, &result),
-                         -SIMPLER_CODE_INVALID_ARGS);
-        assert_true(result.message[0] != '\0');
-        fault_saw("hostile-argument", "status=%s", simpler_status_name(result.status));
-    }
-    kit_pass(&kit, hostile_call, &(int){HOSTILE_CALLS});
-    kit_close(&kit);
-}
-
-/* After a heap that is too small the rest of the orchestration is counted, whatever it submits. */
-static void hostile_after_overflow(struct simpler_orch *orch, void *user)
-{
-    static struct simpler_task_args garbage;
-    struct simpler_create_info info = kit_info(1000, SIMPLER_DTYPE_INT32);
-    struct simpler_task_outputs out;
-    int status = 0;
-
-    (void)user;
-    garbage.tensor_count = 0x41414141;
-    garbage.scalar_count = 0x41414141;
-    for (int i = 0; i < 4 && status == 0; i++)
-        status = simpler_orch_alloc_tensors(orch, &info, 1, &out);
-    KIT_EXPECT_EQUAL(status, -SIMPLER_CODE_HEAP_RING_DEADLOCK);
-    KIT_EXPECT_EQUAL(simpler_orch_submit_dummy(orch, &garbage, NULL), status);
-    KIT_EXPECT_EQUAL(simpler_orch_submit_aiv(orch, 0, &garbage, NULL), status);
-    KIT_EXPECT_EQUAL(simpler_orch_submit_graph(orch, no_tasks, &garbage, NULL, 0), status);
-    KIT_EXPECT_EQUAL(simpler_orch_submit_graph(orch, NULL, NULL, NULL, 0), status);
-}
-
-static void garbage_is_not_counted_after_an_overflow(void **state)
-{
-    struct simpler_run_result result;
-    struct simpler_call_config config = kit_config(2);
-    struct kit kit;
-
-    (void)state;
-    kit_open(&kit);
-    kit_set_heap(&config, 8192);
-    assert_int_equal(kit_run(&kit, hostile_after_overflow, NULL, &config, &result),
-                     -SIMPLER_CODE_HEAP_RING_DEADLOCK);
-    kit_close(&kit);
-}
-
-/* Refused without harm to the run. */
-static void ask_for_nothing(struct simpler_orch *orch, void *user)
-{
-    struct simpler_tensor tensor = kit_tensor(cell, 4, SIMPLER_DTYPE_INT32), odd;
-    uint32_t zero = 0, beyond = 4, far = UINT32_MAX;
-    int32_t value = 5;
-
-    (void)user;
-    memset(&odd, 0xff, sizeof(odd));
-    KIT_EXPECT_EQUAL(simpler_orch_get_tensor_data(orch, NULL, &zero, &value), SIMPLER_EINVAL);
-    KIT_EXPECT_EQUAL(simpler_orch_get_tensor_data(orch, &tensor, NULL, &value), SIMPLER_EINVAL);
-    KIT_EXPECT_EQUAL(simpler_orch_get_tensor_data(orch, &tensor, &zero, NULL), SIMPLER_EINVAL);
-    KIT_EXPECT_EQUAL(simpler_orch_get_tensor_data(orch, &tensor, &beyond, &value), SIMPLER_EINVAL);
-    KIT_EXPECT_EQUAL(simpler_orch_get_tensor_data(orch, &odd, &zero, &value), SIMPLER_EINVAL);
-    KIT_EXPECT_EQUAL(simpler_orch_set_tensor_data(orch, NULL, &zero, &value), SIMPLER_EINVAL);
-    KIT_EXPECT_EQUAL(simpler_orch_set_tensor_data(orch, &tensor, NULL, &value), SIMPLER_EINVAL);
-    KIT_EXPECT_EQUAL(simpler_orch_set_tensor_data(orch, &tensor, &zero, NULL), SIMPLER_EINVAL);
-    KIT_EXPECT_EQUAL(simpler_orch_set_tensor_data(orch, &tensor, &far, &value), SIMPLER_EINVAL);
-    struct simpler_task_id id = {SIMPLER_TASK_ID_NONE};
-    KIT_EXPECT_EQUAL(simpler_orch_set_tensor_info_to_task(orch, id, NULL, 3), SIMPLER_EINVAL);
-    KIT_EXPECT_EQUAL(simpler_orch_set_tensor_info_to_task(orch, id, NULL, 0), 0);
-    KIT_EXPECT(!simpler_orch_is_fatal(orch));
-    KIT_EXPECT_EQUAL(value, 5);
-}
-
-static void hostile_questions_are_refused_and_the_run_passes(void **state)
-{
-    struct kit kit;
-
-    (void)state;
-    kit_open(&kit);
-    kit_pass(&kit, ask_for_nothing, NULL);
-    kit_close(&kit);
     lines[0] = '\0';
 }
 
@@ -676,9 +466,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_submit_without_orch_is_refused),
         cmocka_unit_test(other_calls_without_orch_are_refused),
-        cmocka_unit_test(hostile_arguments_of_a_submit_are_code_5),
-        cmocka_unit_test(garbage_is_not_counted_after_an_overflow),
-        cmocka_unit_test(hostile_questions_are_refused_and_the_run_passes),
         cmocka_unit_test(kernel_calls_outside_a_kernel_are_refused),
         cmocka_unit_test(task_arguments_that_are_not_there_are_said),
         cmocka_unit_test(inline_calls_take_a_null_object),
