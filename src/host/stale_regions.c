@@ -54,7 +54,7 @@ static bool is_named(const struct simpler_region_header *header, const char *pat
     return true;
 }
 
-/* The file is locked by us: its process has ended, or is about to make it. */
+/* Whether the file's process lives, or what it left may still be recovered. */
 static bool is_of_use(int fd, const char *path)
 {
     struct simpler_region_header *header = simpler_alloc_zeroed(1, sizeof(*header));
@@ -76,15 +76,27 @@ static bool is_of_use(int fd, const char *path)
     return is_used;
 }
 
+/* A file of ours, and it still has its name. */
+static bool is_ours(int fd)
+{
+    struct stat info;
+
+    return fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == getuid() &&
+           info.st_nlink != 0;
+}
+
+/*
+ * Without the lock first: who recovers from the file must not find it taken by one that only
+ * looks.  What is of no use is looked at again under it, for its process may just make it.
+ */
 static void look_at(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    struct stat info;
 
     if (fd < 0)
         return;
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
-        info.st_uid == getuid() && !is_of_use(fd, path)) {
+    if (is_ours(fd) && !is_of_use(fd, path) && flock(fd, LOCK_EX | LOCK_NB) == 0 && is_ours(fd) &&
+        !is_of_use(fd, path)) {
         SIMPLER_INFO("%s of a process that has ended is removed", path);
         (void)unlink(path);
     }

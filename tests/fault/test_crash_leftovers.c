@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +16,8 @@
 #include "cm.h"
 #include "crash_rig.h"
 #include "faults.h"
+#include "host/config.h"
+#include "host/stale_regions.h"
 #include "kit.h"
 #include "report/dump_manifest.h"
 #include "report/scope_model.h"
@@ -334,6 +337,52 @@ static void payload_that_cannot_be_read(void **state)
 #endif
 }
 
+/* ---- others who look ---- */
+
+#if defined(SIMPLER_DEBUG)
+struct onlooker {
+    const char *region;
+    _Atomic int looks, taken;
+};
+
+/* Whether whoever recovers at this moment would find the region taken. */
+static bool is_it_taken(void *user, enum simpler_testpoint point)
+{
+    struct onlooker *o = user;
+
+    if (point != SIMPLER_TESTPOINT_REGION_READ)
+        return false;
+    int fd = open(o->region, O_RDONLY | O_CLOEXEC);
+    atomic_fetch_add(&o->looks, 1);
+    atomic_fetch_add(&o->taken, fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0);
+    (void)close(fd);
+    return false;
+}
+#endif
+
+/* Whoever opens a worker or recovers elsewhere looks at each region: that is in nobody's way. */
+static void who_only_looks_is_in_nobodys_way(void **state)
+{
+    (void)state;
+#if defined(SIMPLER_DEBUG)
+    struct crash_rig rig;
+    char prefix[128], region[256];
+
+    crash_rig_open(&rig);
+    crash_inside(&rig, 1500, prefix, region);
+    struct onlooker o = {.region = region};
+    simpler_testpoint_set(is_it_taken, &o);
+    simpler_stale_regions_remove(simpler_config_region_directory());
+    simpler_testpoint_set(NULL, NULL);
+    assert_true(atomic_load(&o.looks) > 0);
+    assert_int_equal(atomic_load(&o.taken), 0);
+    assert_int_equal(simpler_recover(prefix, &result), 0);
+    crash_rig_close(&rig);
+#else
+    SKIP_TEST("the moment is a test point of debug builds");
+#endif
+}
+
 /* ---- damaged leftovers ---- */
 
 /* Some bytes of a file are others, or its end is gone. */
@@ -435,6 +484,7 @@ int main(void)
         cmocka_unit_test(torn_end_without_region),
         cmocka_unit_test(region_that_cannot_be_read),
         cmocka_unit_test(payload_that_cannot_be_read),
+        cmocka_unit_test(who_only_looks_is_in_nobodys_way),
         cmocka_unit_test(damaged_leftovers),
     };
 

@@ -136,6 +136,8 @@ static void every_chip_has_its_reason(void **state)
                "\"heap_max\": null, \"dep_pool_max\": null, \"tensormap_max\": null}\n",
                SIMPLER_SCOPE_CHIP_HEALTHY, "no samples");
     check_chip(META("4") ONE_PAIR, SIMPLER_SCOPE_CHIP_INCOMPLETE, "2 of the 4 samples");
+    check_chip(META("3") ONE_PAIR, SIMPLER_SCOPE_CHIP_INCOMPLETE,
+               "2 of the 3 samples collected: 1 is");
     check_chip(META("1") ONE_PAIR, SIMPLER_SCOPE_CHIP_INCOMPLETE, "1 more than");
     check_chip(
         "{\"fatal\": true, \"dropped\": 3, \"total\": 5, \"task_window_max\": [8, 4], "
@@ -145,6 +147,15 @@ static void every_chip_has_its_reason(void **state)
         "{\"fatal\": false, \"dropped\": 3, \"total\": 5, \"task_window_max\": [8, 4], "
         "\"heap_max\": [1, 5000], \"dep_pool_max\": [1, 9], \"tensormap_max\": 6}\n" ONE_PAIR,
         SIMPLER_SCOPE_CHIP_DROPPED, "3 of 5");
+    /* One is enough, also of so many that a counter is next to its limit. */
+    check_chip(
+        "{\"fatal\": false, \"dropped\": 1, \"total\": 3, \"task_window_max\": [8, 4], "
+        "\"heap_max\": [1, 5000], \"dep_pool_max\": [1, 9], \"tensormap_max\": 6}\n" ONE_PAIR,
+        SIMPLER_SCOPE_CHIP_DROPPED, "1 of 3 records (33.33%) was dropped");
+    check_chip(
+        "{\"fatal\": false, \"dropped\": 1, \"total\": 4294967294, \"task_window_max\": [8, "
+        "4], \"heap_max\": [1, 5000], \"dep_pool_max\": [1, 9], \"tensormap_max\": 6}\n" ONE_PAIR,
+        SIMPLER_SCOPE_CHIP_DROPPED, "4294967291 are missing");
     check_chip(
         "{\"fatal\": false, \"dropped\": 0, \"total\": 4294967295, \"task_window_max\": [8, "
         "4], \"heap_max\": [1, 5000], \"dep_pool_max\": [1, 9], \"tensormap_max\": 6}\n" ONE_PAIR,
@@ -159,6 +170,11 @@ static void every_chip_has_its_reason(void **state)
                "\"collection_verdict\": \"partial_safe\", \"counts_unknown\": false, "
                "\"host_received_records\": 9, \"host_retained_records\": 2}\n" ONE_PAIR,
                SIMPLER_SCOPE_CHIP_INCOMPLETE, "received 9 records and kept 2");
+    check_chip("{\"fatal\": false, \"dropped\": 0, \"total\": 3, \"task_window_max\": [8, 4], "
+               "\"heap_max\": [1, 5000], \"dep_pool_max\": [1, 9], \"tensormap_max\": 6, "
+               "\"collection_verdict\": \"published\", \"counts_unknown\": false, "
+               "\"host_received_records\": 3, \"host_retained_records\": 2}\n" ONE_PAIR,
+               SIMPLER_SCOPE_CHIP_INCOMPLETE, "received 3 records and kept 2");
     check_chip(META("1") SAMPLE("a.cpp:77", "begin", "1", "1", TW("2", "3"), HP("1", "3"),
                                 DP("1", "1"), "3"),
                SIMPLER_SCOPE_CHIP_UNPAIRED, "1 scope began and did not end");
