@@ -331,6 +331,23 @@ MUTANTS = [
          "    simpler_scheduler_publish(orch->thread, number);\n    help(orch);\n",
          "    orch->device->table.slot[number].link[0] = orch->thread->stack;\n"
          "    orch->thread->stack = number;\n")]),
+    ("edges-relaxed", "an edge and its producer's effects are published without order (P3, P4)",
+     "tsan", [
+         ("src/tmr/linking.c",
+          "link,\n                                                    memory_order_release, memory_order_acquire));",
+          "link,\n                                                    memory_order_relaxed, memory_order_relaxed));"),
+         ("src/tmr/scheduler.c",
+          "atomic_exchange_explicit(&slot->fanout, SIMPLER_LINK_CLOSED, memory_order_acq_rel);",
+          "atomic_exchange_explicit(&slot->fanout, SIMPLER_LINK_CLOSED, memory_order_relaxed);")]),
+    ("done-relaxed", "a slot is given back without release (P7)", "tsan", [
+        ("src/tmr/scheduler.c",
+         "atomic_store_explicit(&device->table.done[number], done, memory_order_release);\n"
+         "    simpler_scheduler_count_completed(thread);\n    if (ready",
+         "atomic_store_explicit(&device->table.done[number], done, memory_order_relaxed);\n"
+         "    simpler_scheduler_count_completed(thread);\n    if (ready")]),
+    ("unit-relaxed", "a unit is closed without order (W2)", "tsan", [
+        ("src/hbg/unit_sched.c", "SIMPLER_HBG_WAKE_CLOSED, memory_order_acq_rel);",
+         "SIMPLER_HBG_WAKE_CLOSED, memory_order_relaxed);")], HBG_TESTS),
     ("recut-forgets", "what a grain had done is done again when the run is cut anew", "dev", [
         ("src/hbg/recut.c", "            part->failed[n] |= SIMPLER_HBG_DONE;\n",
          "            part->failed[n] |= n == part->plan->first[g] ? SIMPLER_HBG_DONE : 0;\n")],
