@@ -2,6 +2,7 @@
 /* Event count on a futex; see event.h for the protocol. */
 #include "base/event.h"
 
+#include <limits.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/testpoint.h"
 
 _Atomic bool simpler_event_has_membarrier;
@@ -59,13 +61,22 @@ void simpler_event_cancel(struct simpler_event *event)
     atomic_fetch_sub_explicit(&event->waiters, 1, memory_order_seq_cst);
 }
 
-void simpler_event_sleep(struct simpler_event *event, uint32_t seen, uint64_t timeout_ns)
+void simpler_event_sleep_as(struct simpler_event *event, uint32_t seen, uint64_t timeout_ns,
+                            uint32_t bits)
 {
-    struct timespec ts = {(time_t)(timeout_ns / 1000000000u), (long)(timeout_ns % 1000000000u)};
+    uint64_t end = 0;
+    bool limited =
+        timeout_ns != UINT64_MAX && !__builtin_add_overflow(simpler_clock_ns(), timeout_ns, &end);
+    struct timespec ts = {(time_t)(end / 1000000000u), (long)(end % 1000000000u)};
 
     /* The kernel compares epoch with seen; any return is followed by a new look. */
-    (void)syscall(SYS_futex, &event->epoch, FUTEX_WAIT_PRIVATE, seen,
-                  timeout_ns == UINT64_MAX ? NULL : &ts, NULL, 0);
+    (void)syscall(SYS_futex, &event->epoch, FUTEX_WAIT_BITSET_PRIVATE, seen, limited ? &ts : NULL,
+                  NULL, bits);
+}
+
+void simpler_event_sleep(struct simpler_event *event, uint32_t seen, uint64_t timeout_ns)
+{
+    simpler_event_sleep_as(event, seen, timeout_ns, FUTEX_BITSET_MATCH_ANY);
 }
 
 void simpler_event_wait(struct simpler_event *event, uint32_t seen, uint64_t timeout_ns)
@@ -81,4 +92,12 @@ void simpler_event_wake(struct simpler_event *event, uint32_t count)
     /* P1, release: pairs with the acquire load in prepare. */
     atomic_fetch_add_explicit(&event->epoch, 1, memory_order_release);
     (void)syscall(SYS_futex, &event->epoch, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
+
+void simpler_event_wake_bits(struct simpler_event *event, uint32_t bits)
+{
+    SIMPLER_TESTPOINT(WAKE_BEFORE_CHECK);
+    /* P1, as above. */
+    atomic_fetch_add_explicit(&event->epoch, 1, memory_order_release);
+    (void)syscall(SYS_futex, &event->epoch, FUTEX_WAKE_BITSET_PRIVATE, INT_MAX, NULL, NULL, bits);
 }

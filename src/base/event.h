@@ -43,6 +43,9 @@ uint32_t simpler_event_prepare(struct simpler_event *event);
 void simpler_event_cancel(struct simpler_event *event);
 /* Sleeps until a notify after @seen was read, or @timeout_ns (UINT64_MAX: no limit). */
 void simpler_event_wait(struct simpler_event *event, uint32_t seen, uint64_t timeout_ns);
+/* The same for one who has announced itself and cancels itself, and is called by one of @bits. */
+void simpler_event_sleep_as(struct simpler_event *event, uint32_t seen, uint64_t timeout_ns,
+                            uint32_t bits);
 /* Sleeps like a waiter whom no notify wakes, only simpler_event_wake; @seen from
  * simpler_event_epoch. */
 void simpler_event_sleep(struct simpler_event *event, uint32_t seen, uint64_t timeout_ns);
@@ -52,6 +55,8 @@ SIMPLER_INLINE uint32_t simpler_event_epoch(struct simpler_event *event)
 }
 /* The slow part of a notify: wakes up to @count waiters. */
 void simpler_event_wake(struct simpler_event *event, uint32_t count);
+/* Wakes all waiters that have one of @bits; of those without bits all. */
+void simpler_event_wake_bits(struct simpler_event *event, uint32_t bits);
 
 SIMPLER_INLINE bool simpler_event_has_waiters(struct simpler_event *event)
 {

@@ -6,21 +6,29 @@
 /* Waits that park at once after a spin in vain. */
 #define REST_AFTER_MISS 32u
 
+bool simpler_spin_wait_spin(struct simpler_spin_wait *wait, const _Atomic uint32_t *counter,
+                            uint32_t old)
+{
+    if (!simpler_spin_wait_is_due(wait)) {
+        wait->rest -= wait->rest != 0;
+        return false;
+    }
+    uint64_t end = simpler_clock_ticks() + wait->ticks;
+    do {
+        if (atomic_load_explicit(counter, memory_order_acquire) != old)
+            return true;
+        simpler_clock_relax();
+    } while (simpler_clock_ticks() < end);
+    wait->rest = REST_AFTER_MISS;
+    return false;
+}
+
 void simpler_spin_wait(struct simpler_spin_wait *wait, const _Atomic uint32_t *counter,
                        uint32_t old, const _Atomic bool *closing, struct simpler_event *event,
                        uint64_t timeout_ns)
 {
-    if (wait->ticks != 0 && wait->rest == 0) {
-        uint64_t end = simpler_clock_ticks() + wait->ticks;
-        do {
-            if (atomic_load_explicit(counter, memory_order_acquire) != old)
-                return;
-            simpler_clock_relax();
-        } while (simpler_clock_ticks() < end);
-        wait->rest = REST_AFTER_MISS;
-    } else if (wait->rest != 0) {
-        wait->rest--;
-    }
+    if (simpler_spin_wait_spin(wait, counter, old))
+        return;
     uint32_t seen = simpler_event_prepare_rare(event);
     if (atomic_load_explicit(counter, memory_order_acquire) != old ||
         atomic_load_explicit(closing, memory_order_acquire))

@@ -21,6 +21,16 @@ struct simpler_spin_wait {
     uint32_t rest;  /* waits that are to park at once; the waiter's own */
 };
 
+/* Whether the next wait begins with a spin. */
+SIMPLER_INLINE bool simpler_spin_wait_is_due(const struct simpler_spin_wait *wait)
+{
+    return wait->ticks != 0 && wait->rest == 0;
+}
+
+/* The spin alone, if it is due; true: @counter is not @old any more. */
+bool simpler_spin_wait_spin(struct simpler_spin_wait *wait, const _Atomic uint32_t *counter,
+                            uint32_t old);
+
 /*
  * Returns when @counter (acquire) is not @old, @closing is set, the event was notified
  * (simpler_event_notify_rare) or @timeout_ns is over.

@@ -97,7 +97,7 @@ int simpler_hbg_spread_blocks(struct simpler_hbg_thread *thread, struct simpler_
     atomic_store_explicit(&spread->left, blocks, memory_order_relaxed);
     /* S1, release. */
     atomic_store_explicit(&spread->word, offer << OFFER_BITS | blocks, memory_order_release);
-    simpler_event_notify(&device->work, blocks - 1);
+    simpler_sleepers_wake(&device->work, blocks - 1);
     while (take_range(thread))
         ;
     /* acquire, pairs with S2.  Others have at most one range each. */

@@ -173,8 +173,6 @@ static bool wait_finish(struct simpler_hbg_device *device, uint32_t before, uint
     struct simpler_hbg_look seen = {0};
     bool hung = false;
     uint64_t tick = run->progress != NULL ? later(run->progress_interval_ns) : UINT64_MAX;
-    struct simpler_spin_wait wait = {device->spin_allowed ? device->spin_ticks : 0,
-                                     device->caller_rest};
 
     while (!hung && atomic_load_explicit(&device->finish_seq, memory_order_acquire) == before) {
         uint64_t now = simpler_clock_ns(), next = tick < end ? tick : end;
@@ -186,13 +184,12 @@ static bool wait_finish(struct simpler_hbg_device *device, uint32_t before, uint
             report_progress(device);
             tick = later(run->progress_interval_ns);
         } else {
-            simpler_spin_wait(&wait, &device->finish_seq, before, &device->closing, &device->finish,
-                              next - now < pause ? next - now : pause);
+            simpler_spin_wait(&device->caller_wait, &device->finish_seq, before, &device->closing,
+                              &device->finish, next - now < pause ? next - now : pause);
             hung = atomic_load_explicit(&device->finish_seq, memory_order_relaxed) == before &&
                    look(device, before, &seen, stall);
         }
     }
-    device->caller_rest = wait.rest;
     if (run->progress != NULL)
         report_progress(device);
     return hung;
@@ -247,11 +244,13 @@ static int run_on_device(struct simpler_hbg_device *device, uint64_t end,
         return 0;
     uint32_t before = atomic_load_explicit(&device->finish_seq, memory_order_relaxed);
     atomic_store_explicit(&device->booted, SIMPLER_HBG_BOOT_NEW, memory_order_relaxed);
+    simpler_caller_seat_take(&device->caller);
     /* W4, release: the run. */
     atomic_store_explicit(&device->gate, 0, memory_order_release);
-    /* One, which starts it and wakes the others: two that the caller wakes at once share its CPU.
-     */
-    simpler_event_notify(&device->work, 1);
+    /* One, which starts it and wakes the others; who will sleep at once leaves it its CPU. */
+    simpler_sleepers_wake_one(&device->work, simpler_spin_wait_is_due(&device->caller_wait)
+                                                 ? SIMPLER_WAKE_ANYWHERE
+                                                 : SIMPLER_WAKE_HERE);
     (void)wait_finish(device, before, end, stall);
     if (atomic_load_explicit(&device->attention, memory_order_relaxed) != 0)
         device->failed_dirty = true;
@@ -414,7 +413,7 @@ int simpler_hbg_open(const struct simpler_platform *platform, void **out)
     simpler_event_setup();
     simpler_clock_calibrate();
     device->platform = platform;
-    simpler_event_init(&device->work);
+    simpler_sleepers_init(&device->work);
     simpler_event_init(&device->finish);
     simpler_hbg_hang_init(device);
     atomic_store_explicit(&device->gate, SIMPLER_HBG_GATE_OVER, memory_order_relaxed);

@@ -16,8 +16,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/caller_seat.h"
 #include "base/event.h"
 #include "base/round_trip.h"
+#include "base/sleepers.h"
+#include "base/spin_wait.h"
 #include "hbg/grain_plan.h"
 #include "hbg/host_graph.h"
 #include "platform/platform.h"
@@ -115,12 +118,11 @@ struct simpler_hbg_thread {
     struct simpler_hbg_counts *counts;
     struct simpler_hbg_place place;
     uint32_t index;
-    _Atomic int32_t seat; /* see cpu_seat.h; the CPU where it woke, -1: it sleeps */
-    uint32_t lane;        /* of diagnostics */
-    bool left;            /* the run hangs and it is on its way out: what it was at is not done */
-    bool deferred;        /* the kernel that it runs, or has run last, has registered conditions */
-    uint64_t nap_ns;      /* its last sleep while conditions are open */
-    uint32_t first;       /* node of the grain that it is in; those up to place.node are done */
+    uint32_t lane;   /* of diagnostics */
+    bool left;       /* the run hangs and it is on its way out: what it was at is not done */
+    bool deferred;   /* the kernel that it runs, or has run last, has registered conditions */
+    uint64_t nap_ns; /* its last sleep while conditions are open */
+    uint32_t first;  /* node of the grain that it is in; those up to place.node are done */
     const struct simpler_hbg_part *part; /* of that grain; NULL: in none */
     uint32_t handed;                     /* unit to run next, or NO_UNIT */
     uint32_t stack;   /* 1 + a unit: ready ones that the queue had no room for; 0: none */
@@ -204,8 +206,9 @@ struct simpler_hbg_device {
     uint32_t parallel; /* threads that can run at once */
     uint64_t spin_ticks;
     bool spin_allowed;
-    bool has_seats; /* each thread can have a CPU of its own */
-    uint32_t caller_rest;
+    struct simpler_spin_wait caller_wait; /* for the end of a run */
+    struct simpler_caller_seat caller;
+    _Atomic bool spinning; /* a thread spins for the next run; threads, relaxed */
     uint64_t probed_ns;
 
     /* Why the run is to stop: 0, minus a code or SIMPLER_E*; first writer wins. */
@@ -232,8 +235,8 @@ struct simpler_hbg_device {
     _Atomic uint32_t tracks_taken; /* 1: by a part; W5, released when it is done */
     struct simpler_hbg_track tracks[SIMPLER_HBG_MAX_TRACKS];
     _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t finish_seq;
-    struct simpler_event work;   /* threads wait for units and runs */
-    struct simpler_event finish; /* the caller waits */
+    struct simpler_sleepers work; /* threads wait for units and runs */
+    struct simpler_event finish;  /* the caller waits */
     struct simpler_round_trip round_trip;
     struct simpler_hbg_failure failure;
     struct simpler_hbg_spread spread;

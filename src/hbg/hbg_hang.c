@@ -61,7 +61,7 @@ void simpler_hbg_hang_init(struct simpler_hbg_device *device)
 void simpler_hbg_ask_out(struct simpler_hbg_device *device)
 {
     atomic_store_explicit(&device->closing, true, memory_order_release);
-    simpler_event_wake(&device->work, INT_MAX);
+    simpler_sleepers_ask_out(&device->work);
     simpler_hbg_crew_ask_out(device);
 }
 

@@ -10,7 +10,6 @@
 #include "base/logger.h"
 #include "base/spin_wait.h"
 #include "base/testpoint.h"
-#include "hbg/cpu_seat.h"
 #include "hbg/hbg_deferred.h"
 #include "hbg/hbg_device.h"
 #include "hbg/hbg_hang.h"
@@ -63,6 +62,8 @@ static void leave(struct simpler_hbg_device *device)
     }
     atomic_fetch_add_explicit(&device->finish_seq, 1, memory_order_release);
     simpler_event_notify_rare(&device->finish, 1);
+    /* It may have begun the next run: then who spins does so for too short. */
+    simpler_caller_seat_tell(&device->caller);
 }
 
 bool simpler_hbg_visit(struct simpler_hbg_device *device)
@@ -141,12 +142,12 @@ static bool work(struct simpler_hbg_thread *thread, uint32_t *seen)
         if (unit == SIMPLER_HBG_NO_UNIT)
             unit = spin(thread);
         if (unit == SIMPLER_HBG_NO_UNIT && !is_out(device)) {
-            *seen = simpler_event_prepare(&device->work);
+            *seen = simpler_sleepers_prepare(&device->work, thread->index);
             unit = simpler_hbg_find_all(thread);
             if (unit == SIMPLER_HBG_NO_UNIT && !is_out(device) &&
                 (uint32_t)atomic_load_explicit(&device->spread.word, memory_order_relaxed) == 0)
                 return true;
-            simpler_event_cancel(&device->work);
+            simpler_sleepers_cancel(&device->work, thread->index);
         }
         /* What it has completed may make more ready: that is dropped too when the run is cut anew.
          */
@@ -161,7 +162,7 @@ static bool work(struct simpler_hbg_thread *thread, uint32_t *seen)
         if (thread->woken) {
             thread->woken = false;
             if (atomic_load_explicit(&device->tracked, memory_order_relaxed) != NULL)
-                simpler_event_notify(&device->work, 1);
+                simpler_sleepers_wake(&device->work, 1);
         }
         simpler_hbg_run_unit(thread, unit);
     }
@@ -170,37 +171,58 @@ static bool work(struct simpler_hbg_thread *thread, uint32_t *seen)
     return false;
 }
 
-/*
- * Sleeps until there is work, or a run, or it is time for a look at the open conditions; has
- * a CPU of its own then, if there is one.
- */
+/* Sleeps until there is work, or a run, or it is time for a look at the open conditions. */
 static void park(struct simpler_hbg_thread *thread, uint32_t seen)
 {
     struct simpler_hbg_device *device = thread->device;
 
-    simpler_hbg_seat_leave(thread);
-    simpler_event_wait(&device->work, seen,
-                       simpler_deferral_nap_ns(&device->deferred, &thread->nap_ns,
-                                               device->thread_count, UINT64_MAX));
-    simpler_hbg_seat_take(thread);
+    simpler_sleepers_sleep(&device->work, thread->index, seen,
+                           simpler_deferral_nap_ns(&device->deferred, &thread->nap_ns,
+                                                   device->thread_count, UINT64_MAX));
 }
 
-/* Between runs: one thread spins for a moment, the others park at once. */
+/* For a moment, until there is a run (true), or @until is set, if any. */
+static bool spin_for_run(struct simpler_hbg_device *device, const _Atomic bool *until)
+{
+    uint64_t end = simpler_clock_ticks() + device->spin_ticks;
+
+    while (simpler_clock_ticks() < end) {
+        if (!simpler_hbg_is_shut(device))
+            return true;
+        if (until != NULL && atomic_load_explicit(until, memory_order_relaxed))
+            return false;
+        simpler_clock_relax();
+    }
+    return false;
+}
+
+/*
+ * Between runs, true: there is one.  One thread spins for it.  Where the caller is nobody does;
+ * but who is there stays until the caller has been told, which then finds its CPU awake.
+ */
+static bool spin_between(struct simpler_hbg_device *device)
+{
+    if (!device->spin_allowed)
+        return false;
+    if (simpler_caller_seat_is_here(&device->caller))
+        return spin_for_run(device, &device->caller.told);
+    if (atomic_exchange_explicit(&device->spinning, true, memory_order_relaxed))
+        return false;
+    bool found = spin_for_run(device, NULL);
+    atomic_store_explicit(&device->spinning, false, memory_order_relaxed);
+    return found;
+}
+
 static void wait_for_run(struct simpler_hbg_thread *thread)
 {
     struct simpler_hbg_device *device = thread->device;
 
-    if (device->spin_allowed && thread->index == device->thread_count - 1) {
-        uint64_t end = simpler_clock_ticks() + device->spin_ticks;
-        while (simpler_clock_ticks() < end) {
-            if (!simpler_hbg_is_shut(device))
-                return;
-            simpler_clock_relax();
-        }
-    }
-    uint32_t seen = simpler_event_prepare(&device->work);
+    if (spin_between(device))
+        return;
+    /* Whoever opens the gate does not miss it; a thread inside may, and then does the work. */
+    uint32_t seen = simpler_sleepers_prepare_rare(&device->work, thread->index);
     if (!simpler_hbg_is_shut(device) || simpler_hbg_is_closing(device))
-        simpler_event_cancel(&device->work);
+        simpler_sleepers_cancel(&device->work, thread->index);
     else
         park(thread, seen);
 }
@@ -219,6 +241,7 @@ static void *thread_main(void *argument)
             continue;
         }
         bool parks = work(thread, &seen);
+        simpler_sleepers_note(&device->work, thread->index);
         leave(device);
         if (parks) {
             park(thread, seen);
@@ -238,7 +261,6 @@ void simpler_hbg_init_thread(struct simpler_hbg_thread *thread, struct simpler_h
     thread->counts = &device->counts[i];
     atomic_store_explicit(&thread->place.guard.kernel, SIMPLER_NO_KERNEL, memory_order_relaxed);
     thread->index = i;
-    simpler_hbg_seat_leave(thread);
     thread->lane = i;
     thread->handed = SIMPLER_HBG_NO_UNIT;
     thread->victim = device->thread_count - 1;
@@ -268,14 +290,17 @@ static int start_threads(struct simpler_hbg_device *device, const struct simpler
     uint32_t most = count + 3 * run->cluster_count;
     if (most > atomic_load_explicit(&device->most_threads, memory_order_relaxed))
         atomic_store_explicit(&device->most_threads, most, memory_order_relaxed);
+    int rc = simpler_sleepers_open(&device->work, count, count, cpus);
+    if (rc != 0)
+        return rc;
     device->parallel = count < cpus ? count : cpus;
     device->spin_allowed = count <= cpus;
     /* Until it is measured; what other threads needed says nothing. */
     atomic_store_explicit(&device->handover_ns, FIRST_HANDOVER_NS, memory_order_relaxed);
     device->probed_ns = 0;
-    simpler_hbg_seats_open(device, cpus);
     device->spin_ticks = simpler_clock_ns_to_ticks(
         device->spin_allowed ? SIMPLER_PARK_COST_NS : SIMPLER_OVERSUBSCRIBED_NS);
+    device->caller_wait.ticks = device->spin_allowed ? device->spin_ticks : 0;
     for (uint32_t i = 0; i < device->thread_count; i++)
         simpler_hbg_init_thread(&device->threads[i], device, i);
     for (uint32_t i = 0; i < device->thread_count; i++) {
@@ -295,11 +320,13 @@ void simpler_hbg_stop_threads(struct simpler_hbg_device *device)
     if (device->threads == NULL)
         return;
     simpler_hbg_ask_out(device);
+    simpler_sleepers_settle(&device->work);
     for (uint32_t i = 0; i < device->thread_count; i++) {
         if (device->threads[i].started)
             pthread_join(device->threads[i].handle, NULL);
     }
     simpler_hbg_crew_close(device);
+    simpler_sleepers_close(&device->work);
     simpler_alloc_free(device->threads);
     device->threads = NULL;
     device->thread_count = 0;

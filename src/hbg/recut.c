@@ -80,5 +80,5 @@ void simpler_hbg_recut(struct simpler_hbg_device *device)
     /* W4, release: the run, once more; or one that hangs, for the report. */
     atomic_fetch_and_explicit(&device->gate, ~(SIMPLER_HBG_GATE_RECUT | SIMPLER_HBG_GATE_CUTS),
                               memory_order_release);
-    simpler_event_notify(&device->work, 1);
+    simpler_sleepers_wake_one(&device->work, SIMPLER_WAKE_APART);
 }

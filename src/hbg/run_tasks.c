@@ -340,7 +340,7 @@ static SIMPLER_COLD bool put_down(struct simpler_hbg_thread *thread, struct simp
     if (thread->deferred && end - first == 1) {
         simpler_deferral_hold(&device->deferred, simpler_hbg_deferred_key(device, part, i));
         /* Somebody who sleeps without a limit is to nap from now on. */
-        simpler_event_notify(&device->work, 1);
+        simpler_sleepers_wake(&device->work, 1);
     }
     thread->deferred = false;
     return false;

@@ -26,7 +26,7 @@ bool simpler_hbg_tracks_start(struct simpler_hbg_device *device, struct simpler_
                               (uint64_t)part->serial << 32 | part->plan->track_from[t],
                               memory_order_relaxed);
     atomic_store_explicit(&device->tracked, part, memory_order_release);
-    simpler_event_notify(&device->work, INT_MAX);
+    simpler_sleepers_wake(&device->work, INT_MAX);
     return true;
 }
 
@@ -153,11 +153,11 @@ void simpler_hbg_track_close(struct simpler_hbg_thread *thread, uint32_t unit)
     /* W2, release: what the tasks did. */
     atomic_store_explicit(&device->units[unit].wake, SIMPLER_HBG_WAKE_CLOSED, memory_order_release);
     /* Not needed for the run to end: who is awake takes what a sleeper does not. */
-    if (SIMPLER_LIKELY(!simpler_event_has_waiters(&device->work)))
+    if (SIMPLER_LIKELY(!simpler_sleepers_has_some(&device->work)))
         return;
     uint64_t now = simpler_clock_ticks();
     if (now - thread->told_ticks < simpler_clock_ns_to_ticks(TELL_NS))
         return;
     thread->told_ticks = now;
-    simpler_event_wake(&device->work, 1);
+    simpler_sleepers_wake(&device->work, 1);
 }

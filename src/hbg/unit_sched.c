@@ -75,7 +75,7 @@ static uint32_t refill(struct simpler_hbg_thread *thread)
     }
     thread->stacked -= moved + 1;
     if (moved != 0)
-        simpler_event_notify(&thread->device->work, moved);
+        simpler_sleepers_wake(&thread->device->work, moved);
     return first - 1;
 }
 
@@ -164,7 +164,7 @@ static void wake(struct simpler_hbg_thread *thread, const struct simpler_hbg_par
         thread->handed = unit;
     }
     if (published != 0)
-        simpler_event_notify(&device->work, published);
+        simpler_sleepers_wake(&device->work, published);
 }
 
 /* Every unit of the part is done. */
@@ -243,7 +243,7 @@ uint32_t simpler_hbg_find(struct simpler_hbg_thread *thread)
         return unit;
     if (unit != SIMPLER_HBG_NO_UNIT) {
         push(thread, unit);
-        simpler_event_notify(&thread->device->work, 1);
+        simpler_sleepers_wake(&thread->device->work, 1);
     }
     return take_handed(thread);
 }
@@ -285,7 +285,7 @@ static void probe(struct simpler_hbg_device *device)
     if (device->orch->next_id < PROBE_TASKS)
         return;
     device->probed_ns = now;
-    simpler_event_notify(&device->work, INT_MAX);
+    simpler_sleepers_wake(&device->work, INT_MAX);
     uint32_t ns = 0;
     for (int i = 0; i < PROBE_TRIES && ns == 0; i++)
         ns = simpler_round_trip_probe(&device->round_trip);
@@ -304,7 +304,7 @@ static void offer(struct simpler_hbg_thread *thread, uint32_t unit, uint32_t *pu
     }
     push(thread, unit);
     if (++*published % REFILL == 1)
-        simpler_event_notify(&thread->device->work, 1);
+        simpler_sleepers_wake(&thread->device->work, 1);
 }
 
 static void boot_part(struct simpler_hbg_thread *thread, struct simpler_hbg_part *part)
@@ -321,7 +321,7 @@ static void boot_part(struct simpler_hbg_thread *thread, struct simpler_hbg_part
             offer(thread, unit, &published);
     }
     if (published > 1)
-        simpler_event_notify(&device->work, INT_MAX);
+        simpler_sleepers_wake(&device->work, INT_MAX);
 }
 
 void simpler_hbg_boot(struct simpler_hbg_thread *thread)
@@ -368,7 +368,7 @@ void simpler_hbg_boot_rest(struct simpler_hbg_thread *thread)
 
     boot_rest(thread, &thread->device->parts[0], &published);
     if (published > 1)
-        simpler_event_notify(&thread->device->work, INT_MAX);
+        simpler_sleepers_wake(&thread->device->work, INT_MAX);
 }
 
 /* The part of a call: in one piece here (true: it is done), or for everybody. */

@@ -12,7 +12,6 @@
 #include "tmr/crash_line.h"
 #include "tmr/hang.h"
 #include "tmr/scheduler.h"
-#include "tmr/wake.h"
 
 void simpler_core_release(struct simpler_core *core)
 {
@@ -53,7 +52,7 @@ static void give_away(struct simpler_core *core)
     thread->stack = SIMPLER_NO_TASK;
     thread->stack_count = 0;
     thread->stack_ns = 0;
-    simpler_wake_schedulers(thread->device, INT_MAX);
+    simpler_sleepers_wake(&thread->device->work, INT_MAX);
 }
 
 /* A task, or one lane of a block; then the core is free again. */

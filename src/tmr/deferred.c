@@ -8,7 +8,6 @@
 #include "tmr/fatal.h"
 #include "tmr/launch.h"
 #include "tmr/scheduler.h"
-#include "tmr/wake.h"
 
 /* Tasks that one look completes; the rest is for the next. */
 #define BATCH 16u
@@ -46,7 +45,7 @@ void simpler_deferred_hold(struct simpler_device *device, uint32_t number)
 {
     simpler_deferral_hold(&device->deferred, number);
     /* Somebody who sleeps without a limit is to nap from now on. */
-    simpler_wake_schedulers(device, 1);
+    simpler_sleepers_wake(&device->work, 1);
     simpler_event_notify(&device->progress, 1);
 }
 

@@ -21,14 +21,8 @@
 #include "tmr/monitor.h"
 #include "tmr/orchestrator.h"
 #include "tmr/scheduler.h"
-#include "tmr/wake.h"
 
-/* A wake across CPUs costs about this much: nobody spins longer. */
-#define PARK_COST_NS      20000u
-#define OVERSUBSCRIBED_NS 1000u
 #define FIRST_HANDOVER_NS 200u
-/* Waits that park at once after a spin in vain. */
-#define REST_AFTER_MISS 32u
 
 static uint32_t start_number(struct simpler_device *device)
 {
@@ -41,29 +35,17 @@ static bool is_closing(struct simpler_device *device)
     return atomic_load_explicit(&device->closing, memory_order_acquire);
 }
 
-/*
- * Spins for a moment, then parks, until @counter is not @old or the device
- * closes.  After a spin in vain the next waits park at once.
- */
-static void wait_counter(struct simpler_device *device, _Atomic uint32_t *counter, uint32_t old,
-                         struct simpler_event *event, uint32_t *rest, uint64_t timeout_ns)
+/* The orchestrator waits for a run after run @done. */
+static void wait_start(struct simpler_device *device, uint32_t done, struct simpler_spin_wait *wait)
 {
-    if (device->spin_allowed && *rest == 0) {
-        uint64_t end = simpler_clock_ticks() + device->spin_ticks;
-        do {
-            if (atomic_load_explicit(counter, memory_order_acquire) != old)
-                return;
-            simpler_clock_relax();
-        } while (simpler_clock_ticks() < end);
-        *rest = REST_AFTER_MISS;
-    } else if (*rest != 0) {
-        (*rest)--;
-    }
-    uint32_t seen = simpler_event_prepare_rare(event);
-    if (atomic_load_explicit(counter, memory_order_acquire) != old || is_closing(device))
-        simpler_event_cancel(event);
+    if (!simpler_caller_seat_is_here(&device->caller) &&
+        simpler_spin_wait_spin(wait, &device->start_seq, done))
+        return;
+    uint32_t seen = simpler_sleepers_prepare_rare(&device->start, 0);
+    if (start_number(device) != done || is_closing(device))
+        simpler_sleepers_cancel(&device->start, 0);
     else
-        simpler_event_wait(event, seen, timeout_ns);
+        simpler_sleepers_sleep(&device->start, 0, seen, UINT64_MAX);
 }
 
 static void *orchestrator_main(void *argument)
@@ -71,12 +53,12 @@ static void *orchestrator_main(void *argument)
     struct simpler_thread *thread = argument;
     struct simpler_device *device = thread->device;
     uint32_t done = atomic_load_explicit(&device->finish_seq, memory_order_relaxed);
-    uint32_t rest = 0;
+    struct simpler_spin_wait wait = {device->spin_allowed ? device->spin_ticks : 0, 0};
     void *stack = simpler_crash_line_enter(thread);
 
     for (;;) {
         while (start_number(device) == done && !is_closing(device))
-            wait_counter(device, &device->start_seq, done, &device->start, &rest, UINT64_MAX);
+            wait_start(device, done, &wait);
         if (is_closing(device) || !simpler_orchestrator_execute(device))
             break;
         done++;
@@ -96,7 +78,8 @@ static void stop_threads(struct simpler_device *device)
         return;
     simpler_monitor_lock(device);
     simpler_hang_ask_out(device);
-    simpler_wake_close(device);
+    simpler_sleepers_settle(&device->work);
+    simpler_sleepers_settle(&device->start);
     for (uint32_t i = 0; i < device->thread_count; i++) {
         if (device->threads[i].started)
             pthread_join(device->threads[i].handle, NULL);
@@ -107,6 +90,8 @@ static void stop_threads(struct simpler_device *device)
     atomic_store_explicit(&device->cores_active, false, memory_order_relaxed);
     for (uint32_t i = 0; i < SIMPLER_SPREAD_PLACES; i++)
         atomic_store_explicit(&device->spread[i].word, 0, memory_order_relaxed);
+    simpler_sleepers_close(&device->work);
+    simpler_sleepers_close(&device->start);
     simpler_alloc_free(device->threads);
     device->threads = NULL;
     device->thread_count = 0;
@@ -129,6 +114,14 @@ static int start_thread(struct simpler_device *device, uint32_t i)
     return 0;
 }
 
+static int open_sleepers(struct simpler_device *device)
+{
+    uint32_t count = device->thread_count;
+    int rc = simpler_sleepers_open(&device->work, count, count, device->cpus);
+
+    return rc != 0 ? rc : simpler_sleepers_open(&device->start, 1, count, device->cpus);
+}
+
 static int start_threads(struct simpler_device *device, const struct simpler_device_run *run)
 {
     uint32_t cpus = simpler_platform_usable_cpus();
@@ -141,11 +134,13 @@ static int start_threads(struct simpler_device *device, const struct simpler_dev
     device->exec_threads = run->exec == SIMPLER_EXEC_THREADS;
     for (uint32_t i = 0; i < device->thread_count; i++)
         simpler_scheduler_init_thread(&device->threads[i], device, i);
-    simpler_wake_open(device);
     device->spin_allowed = run->thread_count <= cpus;
-    device->spin_ticks =
-        simpler_clock_ns_to_ticks(run->thread_count <= cpus ? PARK_COST_NS : OVERSUBSCRIBED_NS);
-    int opened = simpler_core_pool_open(device, run->cluster_count, &device->cores);
+    device->spin_ticks = simpler_clock_ns_to_ticks(
+        device->spin_allowed ? SIMPLER_PARK_COST_NS : SIMPLER_OVERSUBSCRIBED_NS);
+    device->caller_wait.ticks = device->spin_allowed ? device->spin_ticks : 0;
+    int opened = open_sleepers(device);
+    if (opened == 0)
+        opened = simpler_core_pool_open(device, run->cluster_count, &device->cores);
     if (opened != 0)
         return opened;
     for (uint32_t i = 0; i < device->thread_count; i++) {
@@ -248,8 +243,8 @@ static void wait_finish(struct simpler_device *device, uint32_t before)
             report_progress(device);
             tick = later(run->progress_interval_ns);
         } else {
-            wait_counter(device, &device->finish_seq, before, &device->finish, &device->caller_rest,
-                         next == UINT64_MAX ? UINT64_MAX : next - now);
+            simpler_spin_wait(&device->caller_wait, &device->finish_seq, before, &device->closing,
+                              &device->finish, next == UINT64_MAX ? UINT64_MAX : next - now);
         }
     }
     atomic_store_explicit(&device->published,
@@ -296,9 +291,13 @@ int simpler_device_execute(struct simpler_device *device, const struct simpler_d
         return result->status;
     uint32_t before = atomic_load_explicit(&device->finish_seq, memory_order_relaxed);
     simpler_monitor_admit(device, before + 1, run->scheduler_timeout_ns);
+    simpler_caller_seat_take(&device->caller);
     /* P10, release: the run's description. */
     atomic_store_explicit(&device->start_seq, before + 1, memory_order_release);
-    simpler_event_notify_rare(&device->start, 1);
+    /* Who will sleep at once leaves its CPU to the orchestrator. */
+    simpler_sleepers_wake_one(&device->start, simpler_spin_wait_is_due(&device->caller_wait)
+                                                  ? SIMPLER_WAKE_ANYWHERE
+                                                  : SIMPLER_WAKE_HERE);
     simpler_monitor_notify(device);
     wait_finish(device, before);
     copy_result(&device->result, result);
@@ -345,9 +344,9 @@ int simpler_device_open(const struct simpler_platform *platform, struct simpler_
     simpler_event_setup();
     simpler_clock_calibrate();
     device->platform = platform;
-    simpler_event_init(&device->work);
+    simpler_sleepers_init(&device->work);
     simpler_event_init(&device->progress);
-    simpler_event_init(&device->start);
+    simpler_sleepers_init(&device->start);
     simpler_event_init(&device->finish);
     simpler_hang_init(device);
     atomic_store_explicit(&device->handover_ns, FIRST_HANDOVER_NS, memory_order_relaxed);

@@ -10,14 +10,16 @@
  * orchestrator as it is submitted (solo); every other task is shared.
  */
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/compiler.h"
 #include "base/event.h"
+#include "base/caller_seat.h"
 #include "base/round_trip.h"
+#include "base/sleepers.h"
+#include "base/spin_wait.h"
 #include "simpler/orch.h"
 #include "simpler/worker.h"
 #include "task/deferral.h"
@@ -79,13 +81,6 @@ struct simpler_ring {
     uint64_t needed_dep;
 };
 
-/* How a scheduler sleeps, see wake.h. */
-enum simpler_park {
-    SIMPLER_PARK_NOT = 0,    /* it runs, or is on its way to sleep */
-    SIMPLER_PARK_PARKED = 1, /* it has read the epoch: a later wake ends its sleep */
-    SIMPLER_PARK_WOKEN = 2   /* it has been woken and has not run yet */
-};
-
 /* Counts of one thread: written by it, read by everybody (relaxed; completed is P9). */
 struct simpler_thread_counts {
     /* P9, release after the done byte: sums that equal the submits prove that all is done. */
@@ -98,8 +93,6 @@ struct simpler_thread_counts {
     _Atomic uint32_t running;       /* 1 while it holds a task: nothing is stuck */
     _Atomic uint32_t in_diagnostic; /* 1 where it may wait for the host: the clock stands still */
     _Atomic uint64_t blocks;        /* calls of kernels of tasks of shape LAUNCH */
-    _Atomic uint32_t park;          /* enum simpler_park */
-    _Atomic uint32_t apart;         /* 1: a waker has changed its affinity */
 };
 
 /* One device thread (or core thread). */
@@ -294,12 +287,9 @@ struct simpler_device {
     uint8_t dump_level;             /* of the args dump; 0: off */
     struct simpler_thread *threads; /* the last one orchestrates */
     uint32_t thread_count;
+    uint32_t cpus;                   /* that this process may use */
     uint64_t spin_ticks;             /* how long an idle thread spins before it parks */
     bool spin_allowed;               /* fewer threads can run than CPUs exist */
-    uint32_t cpus;                   /* that this process may use */
-    _Atomic uint32_t wakers;         /* see wake.h */
-    bool tight;                      /* as many threads as CPUs: each needs its own */
-    cpu_set_t cpu_set;               /* that the threads may use, if tight */
     struct simpler_core_pool *cores; /* their threads start when they are first needed */
     bool exec_threads;               /* every kernel runs on a core; else those that may wait */
     uint64_t start_ns;               /* of the run */
@@ -315,14 +305,15 @@ struct simpler_device {
      * monitor when all have left (M3).  The orchestrator's own calls tell by its status. */
     _Atomic uint32_t cut;
 
-    struct simpler_event work;     /* schedulers wait for ready tasks */
+    struct simpler_sleepers work;  /* schedulers wait for ready tasks */
     struct simpler_event progress; /* the orchestrator waits for completions */
     /* P12 (release): number of the orchestrator's sleep, whose epoch it has read before. */
     _Atomic uint32_t progress_sleep;
-    struct simpler_event start;  /* the orchestrator waits for a run */
-    struct simpler_event finish; /* the caller waits for its end */
+    struct simpler_sleepers start; /* the orchestrator waits for a run */
+    struct simpler_event finish;   /* the caller waits for its end */
     /* P10 (release): run number; the run's description is behind it. */
     _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t start_seq;
+    struct simpler_caller_seat caller; /* in the line that the orchestrator gets anyway */
     /* P11 (release): the result is behind it. */
     _Alignas(SIMPLER_CACHE_LINE) _Atomic uint32_t finish_seq;
 
@@ -352,7 +343,7 @@ struct simpler_device {
     _Atomic uint64_t published;
     char fatal_text[1536]; /* explanation and remedy; by who latched */
     struct simpler_estimate_table all_estimates;
-    uint32_t caller_rest; /* the caller's waits that park at once */
+    struct simpler_spin_wait caller_wait; /* the caller's, for the end of a run */
 };
 
 SIMPLER_INLINE uint64_t simpler_task_id_of(const struct simpler_task_slot *slot)

@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "tmr/passing.h"
-#include "tmr/wake.h"
 
 #define PROBE_PERIOD_NS 100000000u
 /* Of short kernels that the orchestrator runs as they are submitted one in so many more is timed:
@@ -34,7 +33,7 @@ static void probe(struct simpler_orch *orch, uint64_t now)
         simpler_handover_set(orch, SIMPLER_HANDOVER_MAX_NS);
         return;
     }
-    simpler_wake_schedulers(device, 1);
+    simpler_sleepers_wake(&device->work, 1);
     uint32_t best = simpler_round_trip_probe(&device->round_trip);
     if (best != 0)
         simpler_handover_set(orch, best);

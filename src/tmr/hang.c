@@ -61,8 +61,8 @@ void simpler_kernel_asked(struct simpler_thread *thread)
 void simpler_hang_ask_out(struct simpler_device *device)
 {
     atomic_store_explicit(&device->closing, true, memory_order_release);
-    simpler_event_wake(&device->work, INT_MAX);
-    simpler_event_wake(&device->start, INT_MAX);
+    simpler_sleepers_ask_out(&device->work);
+    simpler_sleepers_ask_out(&device->start);
     simpler_event_wake(&device->progress, INT_MAX);
     if (device->cores != NULL)
         simpler_core_pool_ask_out(device->cores);

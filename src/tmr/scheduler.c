@@ -20,7 +20,6 @@
 #include "tmr/kernel_call.h"
 #include "tmr/launch.h"
 #include "tmr/tensor_pack.h"
-#include "tmr/wake.h"
 
 /* Completions of short kernels that may pass before a waiting orchestrator is woken. */
 #define NOTIFY_AFTER   64u
@@ -175,7 +174,7 @@ void simpler_scheduler_publish(struct simpler_thread *thread, uint32_t number)
     struct simpler_device *device = thread->device;
     if (!simpler_ready_queue_try_push(&thread->queue, number))
         push_stack(thread, number, simpler_handover_estimate(device, &device->table.slot[number]));
-    simpler_wake_schedulers(device, 1);
+    simpler_sleepers_wake(&device->work, 1);
 }
 
 void simpler_scheduler_expose(struct simpler_thread *thread)
@@ -201,7 +200,7 @@ void simpler_scheduler_expose(struct simpler_thread *thread)
     if (thread->stack == SIMPLER_NO_TASK)
         thread->stack_ns = 0;
     if (moved != 0)
-        simpler_wake_schedulers(thread->device, moved);
+        simpler_sleepers_wake(&thread->device->work, moved);
 }
 
 static void hold_ready(struct simpler_thread *thread, uint32_t number)
@@ -533,13 +532,14 @@ static uint32_t idle(struct simpler_thread *thread)
             return number;
         simpler_clock_relax();
     } while (simpler_clock_ticks() < end && !is_closing(device));
-    uint32_t seen = simpler_wake_prepare(thread);
+    uint32_t seen = simpler_sleepers_prepare(&device->work, thread->index);
     uint32_t number = simpler_scheduler_find(thread);
     if (number != SIMPLER_NO_TASK || is_closing(device) || simpler_spread_is_offered(device)) {
-        simpler_wake_cancel(thread);
+        simpler_sleepers_cancel(&device->work, thread->index);
         return number;
     }
-    simpler_wake_sleep(thread, seen, simpler_deferred_nap_ns(thread, UINT64_MAX));
+    simpler_sleepers_sleep(&device->work, thread->index, seen,
+                           simpler_deferred_nap_ns(thread, UINT64_MAX));
     return SIMPLER_NO_TASK;
 }
 

@@ -16,7 +16,6 @@
 #include "base/testpoint.h"
 #include "tmr/launch.h"
 #include "tmr/scheduler.h"
-#include "tmr/wake.h"
 
 _Static_assert(SIMPLER_MAX_BLOCKS < 1 << 16, "blocks fit their part of the word");
 
@@ -114,7 +113,7 @@ void simpler_spread_run(struct simpler_thread *thread, uint32_t number)
             simpler_launch_finish(thread, number);
         return;
     }
-    simpler_wake_schedulers(device, blocks - 1);
+    simpler_sleepers_wake(&device->work, blocks - 1);
     simpler_event_notify(&device->progress, 1);
     while (take_range(thread, place))
         ;
