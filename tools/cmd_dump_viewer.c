@@ -13,10 +13,11 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/directories.h"
 #include "base/text.h"
 #include "commands.h"
-#include "misuse.h"
 #include "dump_viewer_options.h"
+#include "misuse.h"
 #include "report/dump_check.h"
 #include "report/dump_export.h"
 #include "report/dump_list.h"
@@ -411,12 +412,28 @@ static int show(struct viewer *v)
     return conclude(v);
 }
 
+/* The folder of the files can be had; else it is said. */
+static bool check_folder(const struct viewer *v)
+{
+    char folder[sizeof(v->place.directory) + 16], why[320];
+
+    (void)snprintf(folder, sizeof(folder), "%s/%s", v->place.directory,
+                   simpler_dump_format_name(v->options.format));
+    if (simpler_directories_check(folder, why, sizeof(why)))
+        return true;
+    complain("--export: %s; files go to %s/%s, beside the manifest: copy the dump elsewhere", why,
+             v->place.directory, simpler_dump_format_name(v->options.format));
+    return false;
+}
+
 static int export_or_list(struct viewer *v)
 {
     int rc = learn(v);
 
     if (rc != 0)
         return rc;
+    if (v->options.wants_export && !check_folder(v))
+        return SIMPLER_EXIT_FAILED;
     if (v->options.wants_export && simpler_dump_exporter_open(v->place.directory, v->options.format,
                                                               &v->payload, &v->exporter) != 0) {
         complain("out of memory");

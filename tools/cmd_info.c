@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "commands.h"
-#include "misuse.h"
 #include "environment.h"
 #include "json_writer.h"
+#include "misuse.h"
 #include "scene_loader.h"
 #include "simpler/dtype.h"
 #include "simpler/info.h"

@@ -12,8 +12,8 @@
 
 #include "base/text.h"
 #include "commands.h"
-#include "misuse.h"
 #include "json_writer.h"
+#include "misuse.h"
 #include "report/round_dirs.h"
 
 #define NAME "recover"

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/directories.h"
 #include "commands.h"
 #include "misuse.h"
 #include "report/crashed_run.h"
@@ -18,6 +19,9 @@
 #include "report/scope_page.h"
 
 #define NAME "scope-stats-plot"
+#define PAGE "scope_stats.html"
+
+#define PATH_BYTES 4096
 
 struct options {
     const char *file;
@@ -70,63 +74,57 @@ static int parse(int argc, char **argv, struct options *out)
     return SIMPLER_EXIT_OK;
 }
 
-/* Creates a directory and those above it, like mkdir -p. */
-static int make_directory(char *path)
+/* The page lies in the working directory, which nobody has named. */
+static bool is_here(const struct options *o)
 {
-    for (char *p = path + 1; *p != 0; p++) {
-        if (*p != '/')
-            continue;
-        *p = 0;
-        (void)mkdir(path, 0777);
-        *p = '/';
-    }
-    struct stat info;
-    if (mkdir(path, 0777) == 0 || (stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
-        return 0;
-    if (errno == EEXIST)
-        errno = ENOTDIR;
-    (void)fprintf(stderr, "simpler " NAME ": %s: cannot be created: %s\n", path, strerror(errno));
-    return -1;
+    return o->out_dir == NULL && strchr(o->file, '/') == NULL;
 }
 
-/* The page's path, owned by the caller; NULL when there is none, and said. */
-static char *page_path(const struct options *o)
+/* The page's directory, in @out: --out-dir, or where the file is. */
+static bool find_directory(const struct options *o, char *out)
 {
-    static const char name[] = "scope_stats.html";
     const char *slash = strrchr(o->file, '/');
-    const char *dir = o->out_dir != NULL ? o->out_dir : o->file;
-    size_t bytes = o->out_dir != NULL ? strlen(dir) : slash != NULL ? (size_t)(slash - dir) : 0;
-    char *path = calloc(bytes + sizeof(name) + 1, 1);
+    int bytes;
 
-    if (path == NULL) {
-        (void)fputs("simpler " NAME ": out of memory\n", stderr);
-        return NULL;
-    }
-    memcpy(path, dir, bytes);
-    if (o->out_dir != NULL && (bytes == 0 || make_directory(path) != 0)) {
-        if (bytes == 0)
-            (void)fputs("simpler " NAME ": --out-dir is empty\n", stderr);
-        free(path);
-        return NULL;
-    }
-    if (bytes > 0 || slash != NULL)
-        path[bytes++] = '/';
-    memcpy(path + bytes, name, sizeof(name));
-    return path;
+    if (o->out_dir != NULL)
+        bytes = snprintf(out, PATH_BYTES, "%s", o->out_dir);
+    else
+        bytes = snprintf(out, PATH_BYTES, "%.*s",
+                         slash == NULL      ? 1
+                         : slash == o->file ? 1
+                                            : (int)(slash - o->file),
+                         slash == NULL ? "." : o->file);
+    return bytes < PATH_BYTES - (int)sizeof(PAGE);
 }
 
-/* Whether writing the page would replace the file that was read. */
-static bool is_input(const struct options *o, const char *path)
+/* Whether the page can be written, as far as that can be told before; else it is said. */
+static bool find_page(const struct options *o, char *directory, char *page)
 {
-    struct stat input, page;
-    if (stat(o->file, &input) != 0 || stat(path, &page) != 0 || input.st_dev != page.st_dev ||
-        input.st_ino != page.st_ino)
+    struct stat input, there;
+    char why[320];
+
+    if (!find_directory(o, directory)) {
+        (void)fputs("simpler " NAME ": the page's directory has too long a name\n", stderr);
         return false;
-    (void)fprintf(stderr,
-                  "simpler " NAME ": %s: the page would replace the file that it is about; "
-                  "name another --out-dir\n",
-                  path);
-    return true;
+    }
+    if (!simpler_directories_check(directory, why, sizeof(why))) {
+        (void)fprintf(stderr, "simpler " NAME ": %s%s; name %s directory with --out-dir\n",
+                      o->out_dir != NULL ? "--out-dir: " : "", why,
+                      o->out_dir != NULL ? "another" : "a");
+        return false;
+    }
+    (void)snprintf(page, PATH_BYTES, "%s%s" PAGE, is_here(o) ? "" : directory,
+                   is_here(o) ? "" : "/");
+    if (stat(page, &there) != 0)
+        return true;
+    bool is_input =
+        stat(o->file, &input) == 0 && input.st_dev == there.st_dev && input.st_ino == there.st_ino;
+    if (!is_input && !S_ISDIR(there.st_mode))
+        return true;
+    (void)fprintf(stderr, "simpler " NAME ": %s: %s; name another --out-dir\n", page,
+                  is_input ? "the page would replace the file that it is about"
+                           : "a directory is in the place of the page");
+    return false;
 }
 
 static int print_result(const struct options *o, const struct simpler_scope_model *m,
@@ -218,21 +216,23 @@ static bool is_of_crash(const char *file)
 
 static int run(int argc, char **argv)
 {
+    static char directory[PATH_BYTES], page[PATH_BYTES];
     struct options o = {0};
     struct simpler_scope_model *m;
     int status = parse(argc, argv, &o);
 
     if (status != SIMPLER_EXIT_OK)
         return status;
-    if (is_of_crash(o.file))
+    if (is_of_crash(o.file) || !find_page(&o, directory, page))
         return SIMPLER_EXIT_FAILED;
     if (read_model(o.file, &m) != 0)
         return SIMPLER_EXIT_FAILED;
-    char *path = page_path(&o);
     status = SIMPLER_EXIT_FAILED;
-    if (path != NULL && !is_input(&o, path) && simpler_scope_page_write(path, m) == 0)
-        status = print_result(&o, m, path);
-    free(path);
+    if (simpler_directories_make(directory) != 0)
+        (void)fprintf(stderr, "simpler " NAME ": %s: cannot be made: %s\n", directory,
+                      strerror(errno));
+    else if (simpler_scope_page_write(page, m) == 0)
+        status = print_result(&o, m, page);
     simpler_scope_model_close(m);
     return status;
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "simpler/version.h"
 #include "misuse.h"
+#include "simpler/version.h"
 
 const struct simpler_command *const simpler_commands[] = {
     &simpler_cmd_run,

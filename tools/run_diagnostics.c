@@ -126,7 +126,7 @@ static void print_losses(FILE *out, const struct simpler_scope_stats_result *s)
     print_loss(out, s->dropped_no_free, "sample", "no free buffer");
     print_loss(out, s->dropped_ready_full, "sample", "ready queue full");
     print_loss(out, s->dropped_too_deep, "sample", "scopes deeper than 63");
-    print_loss(out, s->write_failed, "sample", "the file could not be written");
+    print_loss(out, s->write_failed, "sample", "the file could not be written; the log says why");
     if (s->has_file && !s->counts_known)
         (void)fputs("    how many the device dropped is not known\n", out);
     if (s->refused_epoch != 0)
@@ -196,7 +196,7 @@ static void print_args_dump(FILE *out, const struct simpler_args_dump_result *a)
     print_loss(out, a->dropped_no_free, "record", "no free buffer");
     print_loss(out, a->dropped_ready_full, "record", "ready queue full");
     print_loss(out, a->dropped_arena, "record", "the host did not take the payload");
-    print_loss(out, a->write_failed, "record", "the disk did not take them");
+    print_loss(out, a->write_failed, "record", "their file could not be written; the log says why");
     if (a->has_manifest && !a->counts_known)
         (void)fputs("    how many the device dropped is not known\n", out);
     if (a->refused_epoch != 0)

@@ -375,6 +375,7 @@ static bool apply_out(struct simpler_run_options *o, const char *value, char *wh
 {
     (void)snprintf(why, WHY_BYTES, "the directory's name is empty");
     o->out_dir = value;
+    o->out_given = true;
     return value[0] != '\0';
 }
 

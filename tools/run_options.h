@@ -39,6 +39,7 @@ struct simpler_run_options {
     bool json;
     bool quiet;
     const char *out_dir; /* takes the place of `outputs` */
+    bool out_given;
     struct simpler_run_param params[SIMPLER_RUN_MAX_PARAMS];
     uint32_t param_count;
 };

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "commands.h"
+#include "base/directories.h"
 #include "misuse.h"
 
 /* Room for "_N" and "/round_N". */
@@ -23,20 +23,6 @@ static void sanitise(char *name)
     for (; *name != '\0'; name++) {
         if (!isalnum((unsigned char)*name) && strchr("._-+", *name) == NULL)
             *name = '_';
-    }
-}
-
-static void make_parents(const char *path)
-{
-    char copy[SIMPLER_RUN_PREFIX_BYTES];
-
-    (void)snprintf(copy, sizeof(copy), "%s", path);
-    for (char *p = copy + 1; *p != '\0'; p++) {
-        if (*p != '/')
-            continue;
-        *p = '\0';
-        (void)mkdir(copy, 0777);
-        *p = '/';
     }
 }
 
@@ -60,6 +46,18 @@ static void link_latest(const char *out_dir, const char *prefix)
     (void)unlink(fresh);
 }
 
+int simpler_run_output_check(const struct simpler_run_options *options)
+{
+    char why[320];
+
+    if (simpler_directories_check(options->out_dir, why, sizeof(why)))
+        return 0;
+    return simpler_misuse_error("run",
+                                "--out: %s; name a directory that can be written into (it is made "
+                                "when it is missing)",
+                                why);
+}
+
 int simpler_run_output_make(const struct simpler_run_options *options, const char *scene,
                             const char *scene_case, char prefix[SIMPLER_RUN_PREFIX_BYTES])
 {
@@ -74,7 +72,7 @@ int simpler_run_output_make(const struct simpler_run_options *options, const cha
     if (length >= SIMPLER_RUN_PREFIX_BYTES - TAIL_BYTES)
         return simpler_misuse_error("run", "--out: the path %.64s... is too long",
                                     options->out_dir);
-    make_parents(prefix);
+    (void)simpler_directories_make(options->out_dir);
     for (int i = 2; mkdir(prefix, 0777) != 0; i++) {
         if (errno != EEXIST || i > MAX_TAKEN) {
             (void)fprintf(stderr, "simpler run: %s: cannot be created: %s\n", prefix,

@@ -16,6 +16,12 @@
 #define SIMPLER_RUN_PREFIX_BYTES 1024
 
 /*
+ * Before the first run: 0, or SIMPLER_EXIT_USAGE when nothing can be written under
+ * options->out_dir, with the reason on standard error.
+ */
+int simpler_run_output_check(const struct simpler_run_options *options);
+
+/*
  * Makes the directory of a case under options->out_dir; a name that is taken gets
  * a number.  Always fills @prefix; a directory that cannot be made is said on
  * standard error and left to the diagnostics, which fail on it.  SIMPLER_EXIT_USAGE

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "commands.h"
 #include "misuse.h"
+#include "run_output.h"
 
 #define MAX_LISTED 256
 
@@ -235,6 +236,16 @@ static int add_cases(struct simpler_run_plan *plan, const struct simpler_scene *
     return plan->count != 0 ? 0 : no_case_left(scene, options);
 }
 
+static bool has_diagnostics(const struct simpler_run_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const struct simpler_call_config *config = &plan->cases[i].config;
+        if (config->enable_scope_stats != 0 || config->enable_dump_args != 0)
+            return true;
+    }
+    return false;
+}
+
 int simpler_run_plan_init(struct simpler_run_plan *plan, const struct simpler_scene *scene,
                           const struct simpler_run_options *options)
 {
@@ -251,6 +262,8 @@ int simpler_run_plan_init(struct simpler_run_plan *plan, const struct simpler_sc
         return SIMPLER_EXIT_FAILED;
     }
     int rc = add_cases(plan, scene, options);
+    if (rc == 0 && (options->out_given || has_diagnostics(plan)))
+        rc = simpler_run_output_check(options);
     if (rc != 0)
         simpler_run_plan_fini(plan);
     return rc;

@@ -9,29 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/directories.h"
 #include "commands.h"
 #include "unit_prune.h"
-
-/* Makes a directory and what is missing above it; 0 or an errno. */
-static int make_directories(char *path)
-{
-    for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
-        if (slash != NULL)
-            *slash = '\0';
-        int failed = mkdir(path, 0777) != 0 && errno != EEXIST ? errno : 0;
-        if (slash == NULL || failed != 0)
-            return failed;
-        *slash = '/';
-    }
-}
 
 int simpler_unit_cache_dir(const char *command, char out[SIMPLER_CACHE_PATH])
 {
     const char *own = getenv("SIMPLER_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME");
     const char *home = getenv("HOME");
+    char why[320];
     int length;
 
     if (own != NULL && own[0] != '\0')
@@ -41,13 +29,16 @@ int simpler_unit_cache_dir(const char *command, char out[SIMPLER_CACHE_PATH])
     else
         length = snprintf(out, SIMPLER_CACHE_PATH, "%s/.cache/simpler", home != NULL ? home : "");
     /* Room for a slash, a hash and a suffix. */
-    int failed = length < SIMPLER_CACHE_PATH - 64 ? make_directories(out) : ENAMETOOLONG;
-    if (failed == 0)
+    bool fits = length < SIMPLER_CACHE_PATH - 64;
+    if (fits && simpler_directories_make(out) == 0)
         return 0;
+    (void)snprintf(why, sizeof(why), "%s", fits ? strerror(errno) : "its name is too long");
+    if (fits)
+        (void)simpler_directories_check(out, why, sizeof(why));
     (void)fprintf(stderr,
-                  "simpler %s: the cache %s cannot be made: %s; set SIMPLER_CACHE_DIR to a "
-                  "directory that can be written\n",
-                  command, out, strerror(failed));
+                  "simpler %s: the cache %s cannot be had: %s; set SIMPLER_CACHE_DIR to a "
+                  "directory that can be written into\n",
+                  command, out, why);
     return SIMPLER_EXIT_FAILED;
 }
 

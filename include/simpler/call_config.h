@@ -2,6 +2,7 @@
 #ifndef SIMPLER_CALL_CONFIG_H
 #define SIMPLER_CALL_CONFIG_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "simpler/status.h"
@@ -62,8 +63,9 @@ struct simpler_call_config {
     /**
      * Directory for what diagnostics write, created when missing; required when
      * one is on, at most 1023 bytes.  Scope stats write scope_stats/scope_stats.jsonl
-     * there, a dump args_dump/args_dump.json and args_dump/args.bin.  Must stay valid
-     * during the run.
+     * there, a dump args_dump/args_dump.json and args_dump/args.bin.  A run is refused
+     * (SIMPLER_EINVAL) when these directories cannot be made or written into: a file is in
+     * the way, the file system is read-only, the user may not.  Must stay valid during the run.
      */
     const char *output_prefix;
     /**
@@ -76,9 +78,10 @@ struct simpler_call_config {
     void *progress_user;
     uint64_t progress_interval_ns; /**< 0: 250 ms */
 };
-#define SIMPLER_CALL_CONFIG_INIT \
-    {                            \
-        0                        \
+#define SIMPLER_CALL_CONFIG_INIT                                                              \
+    {                                                                                         \
+        NULL, 0, 0, 0, 0, 0, 0, 0, 0, {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, 0, 0}, NULL, \
+            NULL, NULL, 0                                                                     \
     }
 
 #ifdef __cplusplus

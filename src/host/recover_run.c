@@ -269,7 +269,7 @@ int simpler_recover(const char *directory, struct simpler_recover_result *out)
     }
     memset(out, 0, sizeof(*out));
     if (stat(directory, &info) != 0 || !S_ISDIR(info.st_mode)) {
-        SAY(&r, "no such directory");
+        SAY(&r, access(directory, F_OK) == 0 ? "is a file, not a directory" : "no such directory");
         return SIMPLER_ENOENT;
     }
     int rc = recover(&r);

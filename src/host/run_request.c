@@ -3,7 +3,9 @@
 #include "host/run_request.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
+#include "base/directories.h"
 #include "base/logger.h"
 #include "base/text.h"
 #include "host/config.h"
@@ -85,6 +87,30 @@ static int resolve(struct simpler_worker *worker, const char *name,
     return 0;
 }
 
+/* The directories that the run's diagnostics write into can be had. */
+static int check_places(const char *name, const char *prefix, const struct simpler_device_run *run)
+{
+    const struct {
+        uint32_t flag;
+        const char *directory;
+    } places[] = {{SIMPLER_PROFILING_SCOPE_STATS, "scope_stats"},
+                  {SIMPLER_PROFILING_DUMP_ARGS, "args_dump"}};
+    char path[SIMPLER_CONFIG_PREFIX_MAX + 16], why[320];
+
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        if ((run->enable_profiling_flag & places[i].flag) == 0)
+            continue;
+        (void)snprintf(path, sizeof(path), "%s/%s", prefix, places[i].directory);
+        if (!simpler_directories_check(path, why, sizeof(why))) {
+            SIMPLER_ERROR("run of %s: output_prefix: %s; name a directory that can be made there, "
+                          "or written into",
+                          name, why);
+            return SIMPLER_EINVAL;
+        }
+    }
+    return 0;
+}
+
 int simpler_run_request_prepare(struct simpler_worker *worker, uint32_t handle,
                                 const struct simpler_orch_args *args,
                                 const struct simpler_call_config *config, struct simpler_run *run)
@@ -100,5 +126,7 @@ int simpler_run_request_prepare(struct simpler_worker *worker, uint32_t handle,
     int rc = check_args(worker->platform, device->callable, args);
     if (rc != 0)
         return rc;
-    return resolve(worker, device->callable->callable.name, config, device);
+    const char *name = device->callable->callable.name;
+    rc = resolve(worker, name, config, device);
+    return rc != 0 ? rc : check_places(name, run->output_prefix, device);
 }

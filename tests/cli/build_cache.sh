@@ -182,4 +182,12 @@ chmod u+w cache cache/.lock
 sed -i '$s/.*/\/\/ a fourth time/' one/orch.cpp
 built one 1
 is_there NO a .so
+# A cache that is a file, or below one: nothing is compiled.
+echo x >plain && scene nowhere
+for place in plain plain/below; do
+    SIMPLER_CACHE_DIR=$place "$SIMPLER" build nowhere >out 2>err
+    [ $? -eq 1 ] || fail "the cache is $place: $(cat out err)"
+    grep -qF "the cache $place cannot be had: plain is a file, not a directory; set SIMPLER_CACHE_DIR to a" err ||
+        fail "$place: $(cat err)"
+done
 echo ok

@@ -259,7 +259,8 @@ def test_output():
     directory = dump_of().write(scratch())
     with open(os.path.join(directory, "txt"), "w", encoding="utf-8"):
         pass
-    fault(directory, "txt is a file", ["txt", "not a directory|exists"], "--index", 0)
+    fault(directory, "txt is a file", ["--export: ", "txt is a file, not a directory", "copy the dump elsewhere"],
+          "--index", 0)
     # An output file that cannot be opened.
     directory = dump_of().write(scratch())
     name = "txt/task_0x0000000200000a00_before_in0.txt"

@@ -150,6 +150,11 @@ ran 0 recover n/latest
 says out "round_2/args_dump/args_dump.json is complete"
 
 # Where no run was.
+echo x >plain
+ran 1 recover plain
+says err "plain: is a file, not a directory"
+ran 1 recover plain/below
+says err "plain/below: no such directory"
 mkdir -p none/other
 ran 1 recover none
 says err "none: no run has written here: there is no scope_stats, args_dump, .live or round_<i>"

@@ -39,6 +39,21 @@ refused 2 "--ring-heap: '1M' is not one number or four" a --ring-heap 1M
 refused 2 "--ring-dep-pool: '1,2,3,4,5' is not one number or four" a --ring-dep-pool 1,2,3,4,5
 refused 2 "--tensormap: '1,2,3,4' is not one number" a --tensormap 1,2,3,4
 refused 2 "--out: the directory's name is empty" a --out ""
+# Where nothing can be written, before anything runs: also when a diagnostic is on by the case alone.
+echo x >"$dir/file" && ln -s nowhere "$dir/dangling" && mkdir "$dir/taken" && echo x >"$dir/taken/outputs"
+remedy="; name a directory that can be written into (it is made when it is missing)"
+refused 2 "--out: $dir/file is a file, not a directory$remedy" vector_example --out "$dir/file" --dump-args
+refused 2 "--out: $dir/file is a file, not a directory$remedy" vector_example --out "$dir/file/x/y" --enable-scope-stats
+refused 2 "--out: $dir/file is a file, not a directory$remedy" vector_example --out "$dir/file"
+refused 2 "--out: $dir/dangling is a link to nothing$remedy" vector_example --out "$dir/dangling/" --dump-args
+(cd "$dir/taken" && refused 2 "--out: outputs is a file, not a directory" vector_example --dump-args 2 --json) || exit 1
+(cd "$dir/taken" && "$SIMPLER" run vector_example --quiet >/dev/null) || fail "outputs is a file, but nothing is to be written"
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+    mkdir "$dir/closed" && chmod 755 "$dir"
+    err=$(setpriv --reuid=65534 --clear-groups "$SIMPLER" run vector_example --out "$dir/closed/x" --dump-args 2>&1)
+    [ $? -eq 2 ] || fail "closed: $err"
+    grep -qF -- "--out: $dir/closed cannot be written into by this user$remedy" <<<"$err" || fail "closed: $err"
+fi
 refused 2 "--param: 'steps' is not NAME=NUMBER" a --param steps
 refused 2 "--param: '=3' is not NAME=NUMBER" a --param =3
 refused 2 "--param: 'n=1.5' is not NAME=NUMBER" a --param n=1.5

@@ -114,13 +114,21 @@ assert p["peak"] == 3 * 65536 and p["capacity"] == lines[0]["heap_max"][1], p
 assert p["site"].startswith("vector_example.c:"), p
 PY
 
-# Files that cannot be made: the results are right, exit status 3.
-run 3 vector_example --enable-scope-stats --out /dev/null/no
+# A place where no directory can be made: nothing runs.
+run 2 vector_example --enable-scope-stats --out /dev/null/no
+has err "--out: /dev/null is a file, not a directory; name a directory"
+# Files that cannot be written: the results are right, exit status 3.
+blocked() { # blocked ARGUMENTS...: no file may grow; what is said comes through a pipe
+    bash -c 'ulimit -f 0; "$0" run "$@" 2>/dev/null; echo "status $?"' "$SIMPLER" "$@" | cat >out
+    grep -qx 'status 3' out || fault "blocked $*: $(cat out)"
+    sed -i '/^status 3$/d' out
+}
+blocked vector_example --enable-scope-stats --out blocked
 has out "vector_example default: passed"
 has out "scope stats MISSING"
-run 3 vector_example --enable-scope-stats --out /dev/null/no --quiet
+blocked vector_example --enable-scope-stats --out blocked --quiet
 has out "scope stats MISSING"
-run 3 vector_example --enable-scope-stats --out /dev/null/no --json
+blocked vector_example --enable-scope-stats --out blocked --json
 /usr/bin/python3 -c 'import json, sys
 d = json.load(open("out")); s = d["cases"][0]["scope_stats"]
 assert d["passed"] and not s["complete"] and s["file"] is None and s["report"] is None' || fault "--json without a file"

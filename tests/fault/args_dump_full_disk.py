@@ -139,8 +139,9 @@ with tempfile.TemporaryDirectory() as work:
     mount(full, "1m")
     subprocess.run(["mount", "-o", "remount,ro", full], check=True)
     r = run(full, *words)
-    expect(r.returncode == 3 and "Read-only" in r.stderr, f"read-only: {r.returncode} {r.stderr}")
-    saw("read-only-directory", r)
+    told = f"--out: {full} is on a read-only file system; name a directory" in r.stderr
+    expect(r.returncode == 2 and told and r.stdout == "", f"read-only: {r.returncode} {r.stderr}")
+    matrix.saw("read-only-directory", exit=r.returncode, told="yes" if told else "no")
     subprocess.run(["umount", full], check=True)
 
     # 32 open files.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // ctest: TIMEOUT 120
 /*
- * A directory that cannot be made, vanishes, or is another run's.
+ * A directory that is refused, cannot be made any more, vanishes, or is another run's.
  */
 #include <fcntl.h>
 #include <stddef.h>
@@ -24,20 +24,66 @@ static void saw(const char *fault)
               fault_yes(dump_result.args_dump.has_manifest));
 }
 
-static void a_directory_that_cannot_be_made(void **state)
+static void make_file(const char *path)
+{
+    int fd = open(path, O_CREAT | O_WRONLY, 0666);
+
+    KIT_EXPECT(fd >= 0 && close(fd) == 0);
+}
+
+/* Before anything of the run has begun, also with a file in the place of the dump itself. */
+static void a_directory_that_is_refused(void **state)
 {
     char file[128], below[160];
     struct kit kit;
     struct dump_chain chain = {.tasks = 300};
 
     (void)state;
-    (void)snprintf(file, sizeof(file), "%s/file", dump_prefix);
-    int fd = open(file, O_CREAT | O_WRONLY, 0666);
-    assert_true(fd >= 0 && close(fd) == 0);
+    (void)snprintf(file, sizeof(file), "%s/args_dump", dump_prefix);
+    make_file(file);
     (void)snprintf(below, sizeof(below), "%s/run", file);
     dump_open_small(&kit);
-    assert_int_equal(dump_run(&kit, dump_chain_graph, &chain, below, 2), 0);
+    const char *const prefixes[] = {file, below, dump_prefix};
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+        int rc = dump_run(&kit, dump_chain_graph, &chain, prefixes[i], 2);
+        assert_int_equal(rc, SIMPLER_EINVAL);
+        assert_int_equal(chain.cells[0], 0);
+    }
+    fault_saw_times("directory-refused", 3, "status=%s ran=%d", simpler_status_name(SIMPLER_EINVAL),
+                    chain.cells[0]);
+    /* Without the dump the prefix does not matter. */
+    assert_int_equal(dump_run(&kit, dump_chain_graph, &chain, file, 0), 0);
     assert_int_equal(chain.cells[0], 300);
+    assert_int_equal(unlink(file), 0);
+    kit_close(&kit);
+}
+
+struct late {
+    struct dump_chain chain;
+    char file[128];
+};
+
+/* The run has been admitted; its first record makes the directory. */
+static void put_file_first(struct simpler_orch *orch, void *user)
+{
+    struct late *late = user;
+
+    make_file(late->file);
+    dump_chain_graph(orch, &late->chain);
+}
+
+static void a_directory_that_cannot_be_made(void **state)
+{
+    char below[160];
+    struct kit kit;
+    struct late late = {.chain.tasks = 300};
+
+    (void)state;
+    (void)snprintf(late.file, sizeof(late.file), "%s/file", dump_prefix);
+    (void)snprintf(below, sizeof(below), "%s/run", late.file);
+    dump_open_small(&kit);
+    assert_int_equal(dump_run(&kit, put_file_first, &late, below, 2), 0);
+    assert_int_equal(late.chain.cells[0], 300);
     assert_int_equal(dump_result.args_dump.status, SIMPLER_EIO);
     assert_int_equal(dump_result.args_dump.write_failed, 1200);
     assert_false(dump_result.args_dump.has_manifest);
@@ -108,6 +154,7 @@ static void a_directory_of_another_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        DUMP_TEST(a_directory_that_is_refused),
         DUMP_TEST(a_directory_that_cannot_be_made),
         DUMP_TEST(a_directory_that_vanishes),
         DUMP_TEST(a_directory_of_another_run),
