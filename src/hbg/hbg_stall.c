@@ -248,7 +248,8 @@ static uint32_t oldest_open(const struct simpler_hbg_device *device)
     return number;
 }
 
-static void show_thread(const struct simpler_hbg_device *device, uint32_t l)
+/* A line of a thread that has something to do; false: it has nothing. */
+static bool show_thread(const struct simpler_hbg_device *device, uint32_t l)
 {
     struct simpler_hbg_thread *thread = simpler_hbg_hang_thread(device, l);
     uint64_t word = atomic_load_explicit(&thread->place.guard.kernel, memory_order_acquire);
@@ -257,22 +258,27 @@ static void show_thread(const struct simpler_hbg_device *device, uint32_t l)
 
     if (word == SIMPLER_NO_KERNEL ||
         node >= simpler_hbg_word_part(device, word)->image->node_count) {
-        SIMPLER_WARN("[STALL thread=%" PRIu32 "] THREAD in no kernel, units in its queue: %" PRIu32,
-                     l, queued);
-        return;
+        if (queued != 0)
+            SIMPLER_WARN("[STALL thread=%" PRIu32
+                         "] THREAD in no kernel, units in its queue: %" PRIu32,
+                         l, queued);
+        return queued != 0;
     }
     struct simpler_hbg_named n = simpler_hbg_stall_name(device, word, node);
     SIMPLER_WARN("[STALL thread=%" PRIu32 "] TASK state=RUNNING func_id=%" PRIu32
                  " task_id=0x%016" PRIx64 ", kernel %.60s; units in its queue: %" PRIu32,
                  l, n.func_id, n.id, n.kernel, queued);
+    return true;
 }
 
 void simpler_hbg_stall_show(struct simpler_hbg_device *device)
 {
     char text[384];
+    uint32_t idle = 0;
 
     for (uint32_t l = 0; l < simpler_hbg_hang_threads(device); l++)
-        show_thread(device, l);
+        idle += !show_thread(device, l);
+    simpler_stall_text_idle(idle, simpler_hbg_hang_threads(device));
     uint32_t oldest = oldest_open(device);
     if (oldest != SIMPLER_HBG_NO_TASK) {
         say_task(device, oldest, text, sizeof(text));

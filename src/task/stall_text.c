@@ -127,6 +127,14 @@ void simpler_stall_text_where(enum simpler_stall_state state, const char *lane, 
     }
 }
 
+void simpler_stall_text_idle(uint32_t idle, uint32_t threads)
+{
+    if (idle != 0)
+        SIMPLER_WARN("[STALL] THREADS in no kernel, with nothing in their queues: %" PRIu32
+                     " of %" PRIu32,
+                     idle, threads);
+}
+
 void simpler_stall_text_conditions(const struct simpler_deferral_view *view, uint64_t id,
                                    char *text, size_t bytes)
 {

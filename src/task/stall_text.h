@@ -53,6 +53,9 @@ void simpler_stall_text_remedy(struct simpler_stall *stall, uint64_t budget_ns);
 void simpler_stall_text_where(enum simpler_stall_state state, const char *lane, uint32_t fanin,
                               char *text, size_t bytes);
 
+/* One line for all threads that have nothing to do: @idle of @threads. */
+void simpler_stall_text_idle(uint32_t idle, uint32_t threads);
+
 /* The line about open conditions; @id: of the view's task. */
 void simpler_stall_text_conditions(const struct simpler_deferral_view *view, uint64_t id,
                                    char *text, size_t bytes);

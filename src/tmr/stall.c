@@ -241,6 +241,31 @@ static void log_running(uint32_t thread, uint64_t word, uint32_t queued)
                      thread, task.func_id, (uint64_t)task.ring << 32 | task.id, queued);
 }
 
+/* A line for each thread that has something to do, one for the others.  Under the monitor's lock.
+ */
+static void show_threads(struct simpler_device *device)
+{
+    uint32_t idle = 0, there = 0;
+
+    for (uint32_t l = 0; l < simpler_hang_threads(device); l++) {
+        struct simpler_thread *thread = simpler_hang_thread(device, l);
+        if (thread == NULL)
+            continue;
+        uint64_t bits = atomic_load_explicit(&thread->counts.guard.kernel, memory_order_acquire);
+        uint32_t queued = simpler_ready_queue_count(&thread->queue);
+        there++;
+        if (bits != SIMPLER_NO_KERNEL)
+            log_running(l, bits, queued);
+        else if (queued != 0)
+            SIMPLER_WARN("[STALL thread=%" PRIu32 "] THREAD in no kernel, "
+                         "tasks in its queue: %" PRIu32,
+                         l, queued);
+        else
+            idle++;
+    }
+    simpler_stall_text_idle(idle, there);
+}
+
 void simpler_stall_show(struct simpler_device *device)
 {
     uint64_t phase = atomic_load_explicit(&device->phase, memory_order_acquire);
@@ -252,18 +277,8 @@ void simpler_stall_show(struct simpler_device *device)
     atomic_store_explicit(&device->monitor.answer, 1, memory_order_relaxed);
     (void)pthread_mutex_lock(&device->monitor.lock);
     uint64_t completed = device->threads == NULL ? 0 : simpler_scheduler_completed(device);
-    for (uint32_t l = 0; device->threads != NULL && l < simpler_hang_threads(device); l++) {
-        struct simpler_thread *thread = simpler_hang_thread(device, l);
-        if (thread == NULL)
-            continue;
-        uint64_t bits = atomic_load_explicit(&thread->counts.guard.kernel, memory_order_acquire);
-        if (bits == SIMPLER_NO_KERNEL)
-            SIMPLER_WARN("[STALL thread=%" PRIu32 "] THREAD in no kernel, "
-                         "tasks in its queue: %" PRIu32,
-                         l, simpler_ready_queue_count(&thread->queue));
-        else
-            log_running(l, bits, simpler_ready_queue_count(&thread->queue));
-    }
+    if (device->threads != NULL)
+        show_threads(device);
     (void)pthread_mutex_unlock(&device->monitor.lock);
     SIMPLER_WARN("[STALL thread=%" PRIu32 "] SUMMARY tasks completed since the device was opened: "
                  "%" PRIu64,

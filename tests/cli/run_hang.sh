@@ -72,7 +72,7 @@ done
 
 # SIGUSR1 shows what runs and ends nothing.  (An orchestrator that runs kernels itself answers
 # between two of them.)
-for case in 'tensormap_and_ringbuffer --exec threads' host_build_graph; do
+for case in 'tensormap_and_ringbuffer --exec threads' host_build_graph 'host_build_graph --exec threads'; do
     read -r runtime exec <<<"$case"
     : >err
     "$SIMPLER" run "$scene" --param slow=1500 --case one --runtime $runtime $exec >out 2>err &
@@ -91,6 +91,12 @@ for case in 'tensormap_and_ringbuffer --exec threads' host_build_graph; do
         fail "SIGUSR1 does not show the oldest task on $runtime"
     [ $runtime = host_build_graph ] || grep -q 'oldest unfinished: task .*; it is in its kernel$' err ||
         fail "SIGUSR1 does not say that the oldest task runs"
+    # A line for each thread inside a kernel, one for the idle ones: all threads of the run.
+    running=$(grep -c 'STALL thread=.*state=RUNNING' err)
+    read -r idle _ all <<<"$(sed -n 's/.*STALL\] THREADS in no kernel, with nothing in their queues: //p' err)"
+    [ -n "$idle" ] && [ $((idle + running)) -eq "$all" ] || fail "$running run, $idle of $all are idle"
+    [ "$all" -ge "$([ "$case" = 'host_build_graph --exec threads' ] && echo 24 || echo 2)" ] || fail "$all threads"
+    [ "$(grep -c STALL err)" -le $((running + 3)) ] || fail "too many lines"
     fault_saw report-signal@$runtime exit=$status report=right
 done
 
