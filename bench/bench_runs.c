@@ -177,7 +177,8 @@ static void latencies(int pending)
         flush(worker);
         took[i] = now_us() - from;
     }
-    (void)snprintf(label, sizeof(label), "flush after %d runs with both", pending);
+    (void)snprintf(label, sizeof(label), "flush after %d run%s with both", pending,
+                   pending == 1 ? "" : "s");
     report(label, count);
     (void)simpler_worker_close(worker);
     for (int i = 0; i < count; i++) {
@@ -189,7 +190,8 @@ static void latencies(int pending)
             abort();
         took[i] = now_us() - from;
     }
-    (void)snprintf(label, sizeof(label), "close after %d runs with both", pending);
+    (void)snprintf(label, sizeof(label), "close after %d run%s with both", pending,
+                   pending == 1 ? "" : "s");
     report(label, count);
 }
 

@@ -373,8 +373,9 @@ static enum placement measure_slice(struct peer *peers, int count, int slice)
     for (int p = 0; p < count && place == UNMEASURED; p++)
         peers[p].slow_metg = false;
     progress(slice, "\r", "\033[K\r");
-    printf("slice %d: round trip %.0f and %.0f ns, %u runs lacked a CPU (%u of ours): %s\n",
-           slice + 1, before, after, lost, peers[0].lost, placement_names[place]);
+    printf("slice %d: round trip %.0f and %.0f ns, %u run%s lacked a CPU (%u of ours): %s\n",
+           slice + 1, before, after, lost, lost == 1 ? "" : "s", peers[0].lost,
+           placement_names[place]);
     (void)fflush(stdout);
     return place;
 }
@@ -421,7 +422,8 @@ static void print_table(const struct peer *peers, int count, int slices,
         printf("%s: not measured, no slice was\n", placement_names[place]);
         return;
     }
-    printf("%s, medians of %d slices\n%-16s", placement_names[place], n, "ns a task");
+    printf("%s, medians of %d slice%s\n%-16s", placement_names[place], n, n == 1 ? "" : "s",
+           "ns a task");
     for (int k = 0; k < SHAPES; k++)
         printf("%10s", shape_names[k]);
     printf("\n");
@@ -487,9 +489,9 @@ static int check_gate_of(const struct peer *ours, const struct peer *gcc, int sh
     }
     if (n == 0)
         return 0;
-    printf("gate %-6s %-5s ratio %.3f, worst %.3f, at most %.2f: %s in %d of %d slices\n",
+    printf("gate %-6s %-5s ratio %.3f, worst %.3f, at most %.2f: %s in %d of %d slice%s\n",
            shape_names[shape], placement_names[place], median(ratio, n), worst, gates[shape],
-           kept == n ? "kept" : "MISSED, kept", kept, n);
+           kept == n ? "kept" : "MISSED, kept", kept, n, n == 1 ? "" : "s");
     return kept != n;
 }
 
@@ -561,8 +563,8 @@ int main(int argc, char **argv)
     if (peers[0].failed)
         printf("FAILED: %s gave no number\n", peers[0].name);
     if (good < wanted)
-        printf(
-            "NOT MEASURED: %d of %d slices; the machine is too busy, or a program waits for CPUs\n",
-            good, wanted);
+        printf("NOT MEASURED: %d of %d slice%s; the machine is too busy, or a program waits for "
+               "CPUs\n",
+               good, wanted, wanted == 1 ? "" : "s");
     return missed != 0 || peers[0].failed || good < wanted;
 }

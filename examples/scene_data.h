@@ -70,9 +70,9 @@ static inline int scene_data_compare(const float *got, const double *right, uint
     }
     int wrong = !(worst <= tolerance * scale);
     (void)snprintf(message, bytes,
-                   "%llu elements, largest error %.2g of %.2g (allowed %.1g)%s at element %llu",
-                   (unsigned long long)n, worst, scale, tolerance, wrong ? ": WRONG" : "",
-                   (unsigned long long)at);
+                   "%llu element%s, largest error %.2g of %.2g (allowed %.1g)%s at element %llu",
+                   (unsigned long long)n, n == 1 ? "" : "s", worst, scale, tolerance,
+                   wrong ? ": WRONG" : "", (unsigned long long)at);
     return wrong;
 }
 

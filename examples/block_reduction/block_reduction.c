@@ -93,7 +93,7 @@ static int prepare(struct simpler_scene_run *run, char *message, size_t bytes)
     s->blocks = (uint64_t)run->param[1];
     float *x = scene_data_random(&s->data, &n, 1);
     if (x == NULL || scene_data_add(&s->data, SIMPLER_DTYPE_FLOAT32, &n, 1) == NULL) {
-        (void)snprintf(message, bytes, "no memory for %u elements", n);
+        (void)snprintf(message, bytes, "no memory for %u element%s", n, n == 1 ? "" : "s");
         return SIMPLER_ENOMEM;
     }
     for (uint32_t i = 0; i < n; i++)

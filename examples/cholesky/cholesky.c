@@ -195,7 +195,8 @@ static int prepare(struct simpler_scene_run *run, char *message, size_t message_
     s->problem = (struct problem){size, (uint32_t)run->param[P_TILE], 0};
     s->matrix = malloc((size_t)size * size * sizeof(double));
     if (s->matrix == NULL) {
-        (void)snprintf(message, message_bytes, "no memory for a matrix of %u rows", size);
+        (void)snprintf(message, message_bytes, "no memory for a matrix of %u row%s", size,
+                       size == 1 ? "" : "s");
         return SIMPLER_ENOMEM;
     }
     cholesky_matrix_fill(s->matrix, size);

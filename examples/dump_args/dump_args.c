@@ -223,7 +223,7 @@ static int check(struct simpler_scene_run *run, char *message, size_t message_by
             return 1;
         }
     }
-    (void)snprintf(message, message_bytes, "all %d elements are exact", N);
+    (void)snprintf(message, message_bytes, "%d element%s, all exact", N, N == 1 ? "" : "s");
     return 0;
 }
 

@@ -115,7 +115,7 @@ static int prepare(struct simpler_scene_run *run, char *message, size_t bytes)
         scene_data_add(&s->data, SIMPLER_DTYPE_FLOAT32, &n, 1) == NULL ||
         scene_data_add(&s->data, SIMPLER_DTYPE_INT32, &one, 1) == NULL ||
         scene_data_add(&s->data, SIMPLER_DTYPE_INT32, &one, 1) == NULL) {
-        (void)snprintf(message, bytes, "no memory for %u unknowns", n);
+        (void)snprintf(message, bytes, "no memory for %u unknown%s", n, n == 1 ? "" : "s");
         return SIMPLER_ENOMEM;
     }
     for (uint32_t i = 0; i < n; i++)
@@ -166,8 +166,9 @@ static int check(struct simpler_scene_run *run, char *message, size_t bytes)
         scene_data_compare(s->data.data[X], right, (uint64_t)run->param[0], 1e-4, message, bytes);
     free(right);
     size_t at = strlen(message);
-    (void)snprintf(message + at, bytes - at, "; %d of %lld rounds were run", rounds,
-                   (long long)run->param[1]);
+    (void)snprintf(message + at, bytes - at, "; of %lld round%s %d %s run",
+                   (long long)run->param[1], run->param[1] == 1 ? "" : "s", rounds,
+                   rounds == 1 ? "was" : "were");
     return wrong || rounds >= run->param[1] || *(const int32_t *)s->data.data[OPEN] != 0;
 }
 

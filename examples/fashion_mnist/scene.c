@@ -114,8 +114,9 @@ static int prepare(struct simpler_scene_run *run, char *message, size_t message_
         return rc;
     s->training.steps = s->train.count / s->training.config.batch;
     if (s->training.steps == 0) {
-        (void)snprintf(message, message_bytes, "a batch of %u images is more than the %u there are",
-                       s->training.config.batch, s->train.count);
+        (void)snprintf(
+            message, message_bytes, "a batch of %u image%s is more than the %u there are",
+            s->training.config.batch, s->training.config.batch == 1 ? "" : "s", s->train.count);
         return SIMPLER_EINVAL;
     }
     s->memory = make_weights(s->training.config.hidden, &s->weights);
@@ -169,12 +170,13 @@ static int judge(const struct simpler_scene_run *run, float *scratch, double sec
     char equal[96] = "losses not compared";
     if (compared != 0)
         (void)snprintf(equal, sizeof(equal),
-                       "the losses of %u batches equal the serial version's bit for bit", compared);
+                       "the losses of %u batch%s equal the serial version's bit for bit", compared,
+                       compared == 1 ? "" : "es");
     (void)snprintf(message, message_bytes,
-                   "test accuracy %.2f %%%s after %u epochs in %.1f s; mean loss %.4f at first, "
+                   "test accuracy %.2f %%%s after %u epoch%s in %.1f s; mean loss %.4f at first, "
                    "%.4f at last; %s",
-                   percent, enough ? "" : " (too low)", t->epochs, seconds, mean_loss(s, 0),
-                   mean_loss(s, t->epochs - 1), equal);
+                   percent, enough ? "" : " (too low)", t->epochs, t->epochs == 1 ? "" : "s",
+                   seconds, mean_loss(s, 0), mean_loss(s, t->epochs - 1), equal);
     return enough ? 0 : 1;
 }
 

@@ -194,7 +194,7 @@ static int prepare(struct simpler_scene_run *run, char *message, size_t bytes)
         scene_data_add(&s->data, SIMPLER_DTYPE_INT32, (const uint32_t[]){n, pages}, 2) == NULL ||
         scene_data_add(&s->data, SIMPLER_DTYPE_INT32, &n, 1) == NULL ||
         scene_data_add(&s->data, SIMPLER_DTYPE_FLOAT32, q, 3) == NULL) {
-        (void)snprintf(message, bytes, "no memory for %u sequences", n);
+        (void)snprintf(message, bytes, "no memory for %u sequence%s", n, n == 1 ? "" : "s");
         return SIMPLER_ENOMEM;
     }
     for (uint32_t i = 0; i < n * heads * depth; i++)

@@ -145,7 +145,8 @@ static int prepare(struct simpler_scene_run *run, char *message, size_t message_
     for (int t = 0; t < TENSORS; t++) {
         s->data[t] = calloc(count, sizeof(float));
         if (s->data[t] == NULL) {
-            (void)snprintf(message, message_bytes, "no memory for %u elements", count);
+            (void)snprintf(message, message_bytes, "no memory for %u element%s", count,
+                           count == 1 ? "" : "s");
             return SIMPLER_ENOMEM;
         }
         (void)simpler_tensor_init(&s->tensor[t], s->data[t], &count, 1, SIMPLER_DTYPE_FLOAT32);
@@ -173,7 +174,7 @@ static int check(struct simpler_scene_run *run, char *message, size_t message_by
             return 1;
         }
     }
-    (void)snprintf(message, message_bytes, "all %u elements are exact", count);
+    (void)snprintf(message, message_bytes, "%u element%s, all exact", count, count == 1 ? "" : "s");
     return 0;
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""No message says "1 tasks": the noun behind a count goes through simpler_text_plural or simpler_text_by_count."""
+"""No message says "1 tasks": the noun behind a count goes through simpler_text_plural or simpler_text_by_count
+(of examples, which have the public headers alone, through their own)."""
 import os
 import pathlib
 import re
@@ -39,7 +40,7 @@ def messages(text):
 
 faults = []
 seen = 0
-for folder in ("src", "tools", "include", "compat"):
+for folder in ("src", "tools", "include", "compat", "examples", "bench"):
     for path in sorted((root / folder).rglob("*")):
         if path.suffix not in (".c", ".h", ".hpp", ".cpp"):
             continue
