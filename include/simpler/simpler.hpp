@@ -10,6 +10,9 @@
  *     static void add_all(const simpler::ChipTaskArgs &args) { ... }
  *     callable.orchestrate = simpler::orchestration<add_all>;
  */
+#if __cplusplus < 201703L
+#error "simpler/simpler.hpp needs C++17: compile with -std=c++17 or a later one"
+#else
 #include <exception>
 
 #include "simpler/cpp_bind.hpp"
@@ -45,4 +48,5 @@ void orchestration(simpler_orch *orch, const simpler_orch_args *args)
 } // namespace simpler
 #endif
 
+#endif /* C++17 */
 #endif

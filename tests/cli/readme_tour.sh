@@ -25,7 +25,11 @@ block sh >commands
 [ "$(grep -c . first.c)" -gt 30 ] || fail "the section has no C text"
 [ "$(grep -c '^build/simpler run' commands)" -ge 2 ] || fail "the section runs nothing"
 
-gcc -Wall -Wno-unused-parameter -Werror -fsyntax-only -Iinclude first.c || fail "first.c has warnings"
+for compiler in gcc clang; do
+    command -v $compiler >/dev/null || continue
+    $compiler -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsyntax-only -Iinclude first.c ||
+        fail "first.c has warnings of $compiler"
+done
 while IFS= read -r command; do
     output=$(eval "$command" 2>&1) || fail "$command: $output"
     case $command in
