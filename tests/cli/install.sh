@@ -19,6 +19,32 @@ done
 
 DESTDIR=$work/stage cmake --install "$BUILD_DIR" --prefix /opt/simpler >log 2>&1 || fail "cmake --install"
 [ "$(ls stage)" = opt ] || fail "more than the prefix: $(ls stage)"
+
+# The pkg-config file names the prefix as it was asked for, also one with blanks, plainly.
+pc() { # pc PREFIX-OF-THE-TREE ARGUMENT...
+    PKG_CONFIG_PATH=$(dirname "$(find "$1" -name simpler.pc)") pkg-config "${@:2}" simpler
+}
+lib=$(cd stage/opt/simpler && dirname "$(find . -name libsimpler.so)") && lib=${lib#./}
+[ "$(pc stage/opt/simpler --cflags --libs | xargs)" = "-I/opt/simpler/include -L/opt/simpler/$lib -lsimpler" ] ||
+    fail "simpler.pc: $(pc stage/opt/simpler --cflags --libs)"
+[ "$(pc stage/opt/simpler --variable=includedir)" = /opt/simpler/include ] || fail "includedir"
+blank="$work/with a blank"
+cmake --install "$BUILD_DIR" --prefix "$blank" >log 2>&1 || fail "cmake --install into '$blank'"
+eval "words=($(pc "$blank" --cflags --libs))"
+[ "${words[*]}" = "-I$blank/include -L$blank/$lib -lsimpler" ] || fail "simpler.pc: ${words[*]}"
+rm -rf "$blank"
+
+# What users read, with links that hold.
+doc=stage/opt/simpler/share/doc/simpler
+for file in README.md CHANGELOG.md LICENSE; do
+    cmp -s "$SOURCE_DIR/$file" "$doc/$file" || fail "$file is not installed"
+done
+while IFS=: read -r file link; do
+    [[ $link == http* || $link == include/simpler ]] || [ -e "$(dirname "$file")/${link%%#*}" ] ||
+        fail "$file: $link is not there"
+done < <(grep -roE '\]\([^)]+\)' --include='*.md' "$doc" | sed -E 's/:\]\((.*)\)$/:\1/')
+[ "$(ls "$doc"/docs/*.md | wc -l)" -ge 6 ] || fail "docs: $(ls "$doc" "$doc/docs")"
+
 mv stage/opt/simpler tree && rm -rf stage
 root=$work/tree
 for header in "$SOURCE_DIR"/include/simpler/*; do
@@ -35,6 +61,8 @@ ldd "$program" | grep -q "libsimpler.so.0 => $root/" || fail "the library: $(ldd
 
 # The first scene of the README, by pkg-config.
 export PKG_CONFIG_PATH=$(dirname "$(find "$root" -name simpler.pc)")
+pkg-config() { command pkg-config --define-prefix "$@"; } # the tree was moved
+[ "$(pkg-config --cflags simpler | xargs)" = "-I$root/include" ] || fail "moved: $(pkg-config --cflags simpler)"
 [ "$(pkg-config --modversion simpler)" = "$("$program" version | grep -oE '[0-9]+\.[0-9]+\.[0-9]+' | head -n 1)" ] ||
     fail "the version: $(pkg-config --modversion simpler)"
 awk '/^## /{in_section = ($0 == "## A first scene")} in_section && $0 == "```c" {copy = 1; next}
