@@ -74,6 +74,26 @@ static int parse(int argc, char **argv, struct options *out)
     return SIMPLER_EXIT_OK;
 }
 
+/* A directory in place of the file: where the file is. */
+static bool is_directory(const char *file)
+{
+    static const char *const below[] = {"scope_stats.jsonl", "scope_stats/scope_stats.jsonl",
+                                        "round_1/scope_stats/scope_stats.jsonl"};
+    char path[PATH_BYTES];
+    struct stat info;
+
+    if (stat(file, &info) != 0 || !S_ISDIR(info.st_mode))
+        return false;
+    (void)fprintf(stderr, "simpler " NAME ": %s is a directory; FILE is a scope_stats.jsonl", file);
+    for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
+        int n = snprintf(path, sizeof(path), "%s/%s", file, below[i]);
+        if (n > 0 && n < PATH_BYTES && access(path, F_OK) == 0)
+            (void)fprintf(stderr, ": name %s", path);
+    }
+    (void)fputc('\n', stderr);
+    return true;
+}
+
 /* The page lies in the working directory, which nobody has named. */
 static bool is_here(const struct options *o)
 {
@@ -223,7 +243,7 @@ static int run(int argc, char **argv)
 
     if (status != SIMPLER_EXIT_OK)
         return status;
-    if (is_of_crash(o.file) || !find_page(&o, directory, page))
+    if (is_of_crash(o.file) || is_directory(o.file) || !find_page(&o, directory, page))
         return SIMPLER_EXIT_FAILED;
     if (read_model(o.file, &m) != 0)
         return SIMPLER_EXIT_FAILED;

@@ -46,12 +46,14 @@ static void print_indented(FILE *out, const char *text)
     }
 }
 
+/* Nothing of a runtime that does without it. */
 static void print_peak(FILE *out, const char *what, uint64_t peak, uint64_t max)
 {
     char a[32], b[32];
 
-    (void)fprintf(out, "  %-22s %16s %16s %8.1f %%\n", what, grouped(peak, a), grouped(max, b),
-                  max != 0 ? 100.0 * (double)peak / (double)max : 0.0);
+    if (max != 0)
+        (void)fprintf(out, "  %-22s %16s %16s %8.1f %%\n", what, grouped(peak, a), grouped(max, b),
+                      100.0 * (double)peak / (double)max);
 }
 
 static void print_peaks(FILE *out, const struct simpler_run_stats *stats)

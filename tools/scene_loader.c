@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/nearest.h"
@@ -109,8 +110,30 @@ void simpler_scene_loader_list(struct simpler_scene_names *names)
         list_dir(names, dir);
 }
 
+/* What lies in the working directory under the name of a scene; true: it was told. */
+static bool tell_file(const char *scene)
+{
+    char object[256];
+    struct stat info;
+
+    (void)snprintf(object, sizeof(object), "./%.200s" SUFFIX, scene);
+    if (access(object, F_OK) == 0)
+        (void)simpler_misuse_error("run", "there is no scene '%s'; did you mean the file %s?",
+                                   scene, object);
+    else if (stat(scene, &info) == 0)
+        (void)simpler_misuse_error("run",
+                                   "%s is neither a shared object nor a directory: a scene in C is "
+                                   "built by gcc -shared -fPIC -o first.so first.c",
+                                   scene);
+    else
+        return false;
+    return true;
+}
+
 static int unknown_scene(const char *scene)
 {
+    if (tell_file(scene))
+        return SIMPLER_EXIT_USAGE;
     struct simpler_scene_names *names = malloc(sizeof(*names));
     const char *pointers[SIMPLER_SCENES_MAX];
     char answer[1024], places[1100] = "";

@@ -76,6 +76,10 @@ mkdir -p "$dir/build/scenes"
 touch "$dir/build/scenes/vektor.so" "$dir/build/scenes/fourier.so"
 (cd "$dir" && refused 2 "there is no scene 'vektr'; did you mean vektor? There are: vektor" vektr) || exit 1
 (cd "$dir" && refused 1 "the scene does not load" vektor) || exit 1
+touch "$dir/here.so" "$dir/first.c"
+(cd "$dir" && refused 2 "there is no scene 'here'; did you mean the file ./here.so?" here) || exit 1
+(cd "$dir" && refused 2 "first.c is neither a shared object nor a directory: a scene in C is built by gcc -shared" first.c) ||
+    exit 1
 refused 2 "./missing.so cannot be read" missing.so
 refused 2 "no/such/scene cannot be read" no/such/scene
 compile() { # compile NAME: C from standard input

@@ -21,6 +21,9 @@ run() {
         --out "$work/out" >"$work/text" 2>&1
     local rc=$?
     [ "$rc" -eq "$want" ] || { cat "$work/text"; fail "$*: exit status $rc, not $want"; }
+    # A runtime without dep pools has no row of them.
+    grep -q 'task window' "$work/text" && ! grep -q 'dep pool' "$work/text" ||
+        { cat "$work/text"; fail "$*: the peaks"; }
     grep -q MISSING "$work/text" && { cat "$work/text"; fail "$*: a file is missing"; }
     find "$work/out" -name scope_stats.jsonl >"$work/found"
     [ "$(wc -l <"$work/found")" -eq "$files" ] ||

@@ -79,6 +79,13 @@ plot "$tmp/run/scope_stats.jsonl" --top 1 || fail "--top exits 0"
 says example_orchestration.cpp:71 "--top 1 shows the site that is closest to a capacity"
 says "may exceed" "--top tells why a Use may be above 100%"
 
+# A directory in place of the file.
+plot "$tmp/run"; [ $? -eq 1 ] || fail "a directory"
+says "$tmp/run is a directory; FILE is a scope_stats.jsonl: name $tmp/run/scope_stats.jsonl" "a directory"
+mkdir -p "$tmp/prefix" && cp -r "$tmp/run" "$tmp/prefix/scope_stats"
+plot "$tmp/prefix/"; [ $? -eq 1 ] || fail "a prefix"
+says ": name $tmp/prefix//scope_stats/scope_stats.jsonl" "a prefix"
+
 # Output that cannot be written: exit 1, names the path.
 echo x >"$tmp/occupied"
 plot "$tmp/run/scope_stats.jsonl" --out-dir "$tmp/occupied"; [ $? -eq 1 ] || fail "--out-dir is a file"
