@@ -199,6 +199,7 @@ struct simpler_orch {
     uint64_t probed_ticks;              /* when the round trip was last measured */
     uint64_t looked_ticks;              /* when times were last looked at */
     uint32_t looked_seq;                /* submit_seq then */
+    uint32_t closely;                   /* so many more of its runs are all timed */
     /* Producers of the task being submitted. */
     struct simpler_edge_sink sink;
     uint64_t sink_ids[64];

@@ -9,15 +9,24 @@
 /* Of short kernels that the orchestrator runs as they are submitted one in so many more is timed:
  * that they have become long shows in the time between two looks around as well. */
 #define SHORT_SELDOM 8u
+/* Runs that are all timed when that time was long: of several kernels in turn each is met. */
+#define CLOSELY 64u
 
 void simpler_handover_note(struct simpler_thread *thread, uint32_t func_id, uint64_t ticks)
 {
     struct simpler_device *device = thread->device;
     uint32_t runs = simpler_estimates_note(device->estimates, func_id, ticks);
-    bool seldom = thread == device->orch.thread &&
-                  simpler_handover_kernel_ns(device, func_id) < device->orch.solo_below_ns;
 
-    thread->timing = seldom ? runs * SHORT_SELDOM : runs;
+    thread->timing = runs;
+    if (thread != device->orch.thread)
+        return;
+    struct simpler_orch *orch = &device->orch;
+    if (orch->closely != 0) {
+        orch->closely--;
+        thread->timing = 0;
+    } else if (simpler_handover_kernel_ns(device, func_id) < orch->solo_below_ns) {
+        thread->timing = runs * SHORT_SELDOM;
+    }
 }
 
 /* Measures the round trip with an idle scheduler, at most every 100 ms. */
@@ -45,8 +54,10 @@ void simpler_handover_look(struct simpler_orch *orch)
     uint32_t tasks = orch->submit_seq - orch->looked_seq;
 
     if (tasks != 0 &&
-        simpler_clock_ticks_to_ns(now - orch->looked_ticks) / tasks >= orch->solo_below_ns)
+        simpler_clock_ticks_to_ns(now - orch->looked_ticks) / tasks >= orch->solo_below_ns) {
         orch->thread->timing = 0;
+        orch->closely = CLOSELY;
+    }
     orch->looked_ticks = now;
     orch->looked_seq = orch->submit_seq;
     probe(orch, now);
@@ -64,6 +75,7 @@ void simpler_handover_set(struct simpler_orch *orch, uint64_t ns)
 
 void simpler_handover_start(struct simpler_orch *orch)
 {
+    orch->looked_ticks = simpler_clock_ticks();
     orch->never_solo = orch->device->exec_threads;
     orch->all_solo = orch->device->thread_count == 1 && !orch->never_solo;
     if (orch->all_solo)

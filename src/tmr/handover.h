@@ -46,7 +46,7 @@ void simpler_handover_start(struct simpler_orch *orch);
 void simpler_handover_set(struct simpler_orch *orch, uint64_t ns);
 
 /*
- * At times, while tasks pass through: if they took long, the next kernel is timed; the round
+ * At times, while tasks pass through: if they took long, the next kernels are timed; the round
  * trip is measured with an idle scheduler, at most every 100 ms.
  */
 void simpler_handover_look(struct simpler_orch *orch);

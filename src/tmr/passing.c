@@ -21,10 +21,13 @@ SIMPLER_INLINE bool is_plain(const struct simpler_task_args *args)
     return (args->error | args->extra | args->output_count | args->dependency_count) == 0;
 }
 
-/* Tensors and scalars go to the kernel's array; false: the slow way has to look at them. */
+/*
+ * Tensors and scalars go to the kernel's array; false: the slow way has to look at them.  The map
+ * must have room for a task that is kept: what it cannot hold is refused here as anywhere.
+ */
 SIMPLER_INLINE bool take_args(struct simpler_orch *orch, const struct simpler_task_args *args)
 {
-    if (SIMPLER_UNLIKELY(!simpler_submit_counts_fit(args)))
+    if (SIMPLER_UNLIKELY(!simpler_submit_counts_fit(args) || orch->map_credit < args->tensor_count))
         return false;
     for (uint32_t i = 0; i < args->tensor_count; i++) {
         if (SIMPLER_UNLIKELY(simpler_submit_form(args->tensor[i]) != orch->sane_form) &&
@@ -47,6 +50,7 @@ SIMPLER_COLD static int keep(struct simpler_orch *orch, enum simpler_shape shape
                                        .line = orch->solo_line};
 
     simpler_passing_end(orch);
+    orch->map_credit = 0; /* a stretch takes none: the map is asked again */
     return simpler_submit_keep(orch, &q, status);
 }
 
