@@ -39,6 +39,15 @@ PASSING_TESTS = Suite(
     "test_hang_seams",
     SIMPLER_TEST_SECONDS="10")
 
+# Against stretches of tasks that pass through.
+STRETCH_TESTS = Suite(
+    "test_passing",
+    "test_passing_args",
+    "test_passing_seen",
+    "test_passing_faults",
+    "test_passing_times",
+    SIMPLER_TEST_SECONDS="10")
+
 # Against a run that is taken away from its threads.
 HANG_TESTS = Suite(
     "test_hang_lanes",
@@ -76,7 +85,7 @@ LOSS_TESTS = Suite("test_prof_gate", "test_prof_session", "test_args_dump_slow")
 REPORT_TESTS = Suite("test_scope_model", "test_scope_series", "test_dump_filter",
                      "test_dump_check", "test_tensor_stats")
 
-SUITES = [TESTS, COPY_TESTS, PASSING_TESTS, HANG_TESTS, FAN_TESTS, TRACK_TESTS, VOLUME_TESTS,
+SUITES = [TESTS, COPY_TESTS, PASSING_TESTS, STRETCH_TESTS, HANG_TESTS, FAN_TESTS, TRACK_TESTS, VOLUME_TESTS,
           FAULT_TESTS, HBG_TESTS, CRASH_TESTS, LOSS_TESTS, REPORT_TESTS]
 
 # name, what is wrong, preset, [(file, old, new)], and tests where they are not TESTS
@@ -216,6 +225,89 @@ MUTANTS = [
          "            return false;\n", "")]),
     ("settled-though-failed", "tasks pass through although one has failed", "dev", [
         ("src/tmr/solo.c", "    orch->settled = SIMPLER_SETTLED_NOT;\n", "    (void)orch;\n")]),
+    ("stretch-id", "a task of a stretch has the id of its first", "dev", [
+        ("src/tmr/passing.h", "ring[orch->current].next + simpler_passing_count(orch);",
+         "ring[orch->current].next;")], STRETCH_TESTS),
+    ("stretch-answer", "the answer of a submit keeps an earlier count", "dev", [
+        ("src/tmr/passing.c", "        out->count = 0;\n", "")], STRETCH_TESTS),
+    ("stretch-past-last-id", "a stretch may pass the last id", "dev", [
+        ("src/tmr/passing.c", "    if (most > ids)\n        most = ids;\n", "    (void)ids;\n")],
+     STRETCH_TESTS),
+    ("stretch-modulo", "a kernel is known by the low bits of its id", "dev", [
+        ("src/tmr/passing.c", "                          kernel->func_id == func_id &&",
+         "                         ")], STRETCH_TESTS),
+    ("stretch-core", "AIC and AIV kernels share their places", "dev", [
+        ("src/tmr/passing.c",
+         "    return &orch->passing.kernel[shape][func_id % SIMPLER_PASSING_KERNELS];",
+         "    return &orch->passing.kernel[0 * shape][func_id % SIMPLER_PASSING_KERNELS];"),
+        ("src/tmr/passing.c", "        &passing->kernel[q->shape][", "        &passing->kernel[0][")],
+     STRETCH_TESTS),
+    ("stretch-extras", "extras of a task are not looked at in a stretch", "dev", [
+        ("src/tmr/passing.c", "args->error | args->extra | args->output_count",
+         "args->error | args->output_count")], STRETCH_TESTS),
+    ("stretch-args-error", "an error of the arguments is not looked at in a stretch", "dev", [
+        ("src/tmr/passing.c", "args->error | args->extra | args->output_count",
+         "args->extra | args->output_count")], STRETCH_TESTS),
+    ("stretch-dependencies", "explicit dependencies are not looked at in a stretch", "dev", [
+        ("src/tmr/passing.c", "args->output_count | args->dependency_count) == 0",
+         "args->output_count) == 0")], STRETCH_TESTS),
+    ("stretch-unreset", "counts of arguments are not looked at in a stretch", "dev", [
+        ("src/tmr/passing.c", "!simpler_submit_counts_fit(args) ||", "false ||")], STRETCH_TESTS),
+    ("stretch-tensors", "tensors are not looked at in a stretch", "dev", [
+        ("src/tmr/passing.c", "            !simpler_submit_takes(orch, args->tensor[i]))\n",
+         "            args->tensor[i] == NULL)\n")], STRETCH_TESTS),
+    ("stretch-map-room", "a stretch takes what the map cannot hold", "dev", [
+        ("src/tmr/passing.c", "orch->map_credit < args->tensor_count", "false")], STRETCH_TESTS),
+    ("stretch-map-credit", "what a task of a stretch leaves in the map is not counted", "dev", [
+        ("src/tmr/passing.c", "    orch->map_credit = 0;", "    ;")], STRETCH_TESTS),
+    ("stretch-contexts", "a kernel of a stretch gets what the one before has left", "dev", [
+        ("src/tmr/passing.c", "    simpler_kernel_set_contexts(orch->thread);\n", "")], STRETCH_TESTS),
+    ("stretch-site", "a report names the site of an earlier submit", "dev", [
+        ("src/tmr/passing.c", "    orch->solo_line = line;\n", "    (void)line;\n")], STRETCH_TESTS),
+    ("stretch-failure", "a failure in a stretch is not kept", "dev", [
+        ("src/tmr/passing.c", "(((uint32_t)status | orch->thread->deferred) != 0)",
+         "((orch->thread->deferred) != 0)")], STRETCH_TESTS),
+    ("stretch-deferred", "a task of a stretch is done as its kernel returns", "dev", [
+        ("src/tmr/passing.c", "(((uint32_t)status | orch->thread->deferred) != 0)",
+         "(((uint32_t)status) != 0)")], STRETCH_TESTS),
+    ("stretch-unstopped", "a stretch goes on when the run is stopped", "dev", [
+        ("src/tmr/passing.c",
+         "atomic_load_explicit(&orch->device->stop, memory_order_relaxed) == 0);", "true);")],
+     STRETCH_TESTS),
+    ("stretch-over-scope", "a scope begins within a stretch", "dev", [
+        ("src/tmr/passing.c",
+         "    simpler_passing_end(orch);\n    return simpler_tmr_scope_begin(",
+         "    return simpler_tmr_scope_begin(")], STRETCH_TESTS),
+    ("stretch-over-alloc", "tensors are allocated within a stretch", "dev", [
+        ("src/tmr/passing.c",
+         "    simpler_passing_end(orch);\n    return simpler_tmr_alloc_tensors(",
+         "    return simpler_tmr_alloc_tensors(")], STRETCH_TESTS),
+    ("stretch-over-mixed", "a mixed task is submitted within a stretch", "dev", [
+        ("src/tmr/passing.c",
+         "    simpler_passing_end(orch);\n    return simpler_tmr_submit_mixed(",
+         "    return simpler_tmr_submit_mixed(")], STRETCH_TESTS),
+    ("stretch-at-return", "what is left of a stretch is forgotten as the orchestration returns", "dev", [
+        ("src/tmr/orchestrator.c", "    simpler_passing_end(orch);\n", "")], STRETCH_TESTS),
+    ("stretch-at-hang", "a hung run is reported without its stretch", "dev", [
+        ("src/tmr/monitor.c", "        simpler_passing_end(&device->orch);\n", "        (void)0;\n")],
+     STRETCH_TESTS),
+    ("stretch-unretired", "tasks of a stretch stay in the window", "dev", [
+        ("src/tmr/passing.c", "    orch->device->alive[orch->current] = ring->next;\n", "")],
+     STRETCH_TESTS),
+    ("stretch-unrun", "kernels of a stretch are not counted", "dev", [
+        ("src/tmr/passing.c", "    simpler_scheduler_count_many(&thread->counts.run, count);\n", "")],
+     STRETCH_TESTS),
+    ("stretch-unsubmitted", "tasks of a stretch are not counted", "dev", [
+        ("src/tmr/passing.c", "    orch->submitted += count;\n", "")], STRETCH_TESTS),
+    ("stretch-watched", "a stretch begins though an args dump is to see every task", "dev", [
+        ("src/tmr/submit.c", "    if (!watched && q->shape", "    if (q->shape")], STRETCH_TESTS),
+    ("stretch-unlooked", "that tasks of a stretch take long is not seen", "dev", [
+        ("src/tmr/handover.c", "        orch->closely = CLOSELY;\n", ""),
+        ("src/tmr/handover.c", "        orch->thread->timing = 0;\n", "")], STRETCH_TESTS),
+    ("stretch-one-timed", "one kernel of several that may have become long is timed", "dev", [
+        ("src/tmr/handover.c", "        orch->closely = CLOSELY;\n", "")], STRETCH_TESTS),
+    ("stretch-long-kept", "a kernel that was handed over may still pass", "dev", [
+        ("src/tmr/submit.c", "    simpler_passing_drop(orch, q->func_id);\n", "")], STRETCH_TESTS),
     ("spoiled-captured", "outputs are captured by descriptors that the kernel may have written",
      "dev", [("src/tmr/solo_capture.c",
               "    simpler_solo_set_args(thread, c->args, c->made);\n", "")], PASSING_TESTS),

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A kernel that becomes long in the midst of a stretch (tmr/passing.h) is handed over again, one
+ * that becomes short stays with the orchestrator again: which thread ran a task is noted, and
+ * whether it passed through.
+ */
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cm.h"
+#include "kit.h"
+#include "passing_rig.h"
+#include "tmr/engine.h"
+
+#define SHORT_NS 20000u  /* below that a kernel counts as short, whatever the machine */
+#define LONG_NS  200000u /* what the long ones take, without a CPU: the other thread gets it */
+#define MANY     4000
+#define TRAINING 600
+
+static struct kit kit;
+static struct simpler_run_result result;
+
+static struct task {
+    uint32_t long_ns;
+    int thread;
+    bool passed;
+} tasks[MANY];
+
+static struct plan {
+    struct simpler_orch *orch;
+    int orchestrator;
+    uint32_t kernels;  /* in turn; the last is the one that becomes long */
+    uint32_t from, to; /* tasks in which it is long */
+    uint32_t all;
+} plan;
+
+static int timed_kernel(const int64_t *args, uint32_t tensors, void *user)
+{
+    struct task *task = user;
+    (void)args;
+    (void)tensors;
+    task->thread = (int)syscall(SYS_gettid);
+    task->passed = task->thread == plan.orchestrator &&
+                   atomic_load(&plan.orch->thread->counts.guard.kernel) <= UINT16_MAX;
+    if (task->long_ns != 0)
+        kit_sleep_ns(task->long_ns);
+    return 0;
+}
+
+static void submit_one(struct simpler_orch *orch, uint32_t i, struct task *task)
+{
+    struct simpler_task_args args;
+
+    simpler_task_args_reset(&args);
+    KIT_EXPECT_EQUAL(kit_submit_variant(orch, i % plan.kernels, &args, timed_kernel, task, NULL),
+                     0);
+}
+
+static void submit_all(struct simpler_orch *orch, void *user)
+{
+    static struct task trained;
+    (void)user;
+
+    plan.orch = orch;
+    plan.orchestrator = (int)syscall(SYS_gettid);
+    /* Every kernel is known, and nothing has been handed over. */
+    passing_all_short(orch);
+    for (uint32_t i = 0; i < TRAINING; i++)
+        submit_one(orch, i, &trained);
+    /* Also one that has lost its CPU while it was timed. */
+    for (uint32_t k = 0; k < plan.kernels; k++)
+        atomic_store(&orch->device->estimates->ns[KIT_VARIANT * k], 500);
+    passing_short_below(orch, SHORT_NS);
+    for (uint32_t i = 0; i < plan.all; i++) {
+        bool is_long = i % plan.kernels == plan.kernels - 1 && i >= plan.from && i < plan.to;
+        tasks[i] = (struct task){is_long ? LONG_NS : 0, 0, false};
+        submit_one(orch, i, &tasks[i]);
+    }
+}
+
+/* Of the tasks @from to @to of the last kernel, those that passed through. */
+static uint32_t passed(uint32_t from, uint32_t to)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = from; i < to; i++)
+        n += i % plan.kernels == plan.kernels - 1 && tasks[i].passed;
+    return n;
+}
+
+/* Of those of any kernel, the ones that the other thread has run. */
+static uint32_t elsewhere(uint32_t from, uint32_t to)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = from; i < to; i++)
+        n += tasks[i].thread != plan.orchestrator;
+    return n;
+}
+
+static void run(const struct plan *wanted)
+{
+    struct simpler_call_config config = kit_config(2);
+
+    plan = *wanted;
+    assert_int_equal(kit_run(&kit, submit_all, NULL, &config, &result), 0);
+    assert_int_equal(result.stats.tasks_run, plan.all + TRAINING);
+}
+
+/* Until 600 tasks later at most it passes; then it is offered, and another thread runs some. */
+static void becomes_long(uint32_t kernels, uint32_t from)
+{
+    run(&(struct plan){.kernels = kernels, .from = from, .to = MANY, .all = from + 1200});
+    assert_true(passed(0, from) > 0);
+    assert_int_equal(passed(from + 600, plan.all), 0);
+    assert_true(elsewhere(from, plan.all) > 0);
+}
+
+static void one_that_becomes_long_is_handed_over(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++)
+        becomes_long(1, 500 + 37 * i);
+}
+
+/* The other kernels stay short meanwhile. */
+static void one_of_several_is_found(void **state)
+{
+    (void)state;
+    for (uint32_t kernels = 2; kernels <= 4; kernels++)
+        becomes_long(kernels, 500);
+}
+
+static void one_that_becomes_short_stays_again(void **state)
+{
+    (void)state;
+    run(&(struct plan){.kernels = 1, .from = 500, .to = 1400, .all = MANY});
+    assert_true(elsewhere(500, 1400) > 0);
+    assert_true(elsewhere(MANY - 1000, MANY) < 50);
+}
+
+KIT_FIXTURE(kit)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_that_becomes_long_is_handed_over),
+        cmocka_unit_test(one_of_several_is_found),
+        cmocka_unit_test(one_that_becomes_short_stays_again),
+    };
+    return cmocka_run_group_tests(tests, open_kit, close_kit);
+}
