@@ -117,6 +117,9 @@ static bool find_directory(const struct options *o, char *out)
     return bytes < PATH_BYTES - (int)sizeof(PAGE);
 }
 
+#define TOO_LONG \
+    "simpler " NAME ": the page's directory has too long a name; name another --out-dir\n"
+
 /* Whether the page can be written, as far as that can be told before; else it is said. */
 static bool find_page(const struct options *o, char *directory, char *page)
 {
@@ -124,7 +127,7 @@ static bool find_page(const struct options *o, char *directory, char *page)
     char why[320];
 
     if (!find_directory(o, directory)) {
-        (void)fputs("simpler " NAME ": the page's directory has too long a name\n", stderr);
+        (void)fputs(TOO_LONG, stderr);
         return false;
     }
     if (!simpler_directories_check(directory, why, sizeof(why))) {
@@ -133,8 +136,12 @@ static bool find_page(const struct options *o, char *directory, char *page)
                       o->out_dir != NULL ? "another" : "a");
         return false;
     }
-    (void)snprintf(page, PATH_BYTES, "%s%s" PAGE, is_here(o) ? "" : directory,
-                   is_here(o) ? "" : "/");
+    int length =
+        snprintf(page, PATH_BYTES, "%s%s" PAGE, is_here(o) ? "" : directory, is_here(o) ? "" : "/");
+    if (length >= PATH_BYTES) {
+        (void)fputs(TOO_LONG, stderr);
+        return false;
+    }
     if (stat(page, &there) != 0)
         return true;
     bool is_input =

@@ -447,11 +447,6 @@ MUTANTS = [
     ("recut-cursor-kept", "a unit of the new cut is looked at from an old one's place on", "dev", [
         ("src/hbg/recut.c", "        unit->next = unit->cursor = 0;\n", "        unit->next = 0;\n")],
      HBG_TESTS),
-    ("graph-failure-kept", "what follows a recorded graph that failed runs", "dev", [
-        ("src/hbg/unit_sched.c",
-         "        simpler_hbg_tracks_end(device);\n"
-         "    if (part->poisoned || atomic_load_explicit(&part->any_failed, memory_order_relaxed))\n",
-         "        simpler_hbg_tracks_end(device);\n    if (false)\n")], HBG_TESTS),
     ("deferred-any", "a task is done when the first of its conditions holds", "dev", [
         ("src/task/deferral.c", "        if (!has_more(list, e.task",
          "        if (e.held || !has_more(list, e.task")]),
