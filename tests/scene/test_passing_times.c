@@ -48,13 +48,12 @@ static int timed_kernel(const int64_t *args, uint32_t tensors, void *user)
     return 0;
 }
 
-static void submit_one(struct simpler_orch *orch, uint32_t i, struct task *task)
+static void submit_one(struct simpler_orch *orch, uint32_t variant, struct task *task)
 {
     struct simpler_task_args args;
 
     simpler_task_args_reset(&args);
-    KIT_EXPECT_EQUAL(kit_submit_variant(orch, i % plan.kernels, &args, timed_kernel, task, NULL),
-                     0);
+    KIT_EXPECT_EQUAL(kit_submit_variant(orch, variant, &args, timed_kernel, task, NULL), 0);
 }
 
 static void submit_all(struct simpler_orch *orch, void *user)
@@ -67,7 +66,7 @@ static void submit_all(struct simpler_orch *orch, void *user)
     /* Every kernel is known, and nothing has been handed over. */
     passing_all_short(orch);
     for (uint32_t i = 0; i < TRAINING; i++)
-        submit_one(orch, i, &trained);
+        submit_one(orch, i % plan.kernels, &trained);
     /* Also one that has lost its CPU while it was timed. */
     for (uint32_t k = 0; k < plan.kernels; k++)
         atomic_store(&orch->device->estimates->ns[KIT_VARIANT * k], 500);
@@ -75,7 +74,7 @@ static void submit_all(struct simpler_orch *orch, void *user)
     for (uint32_t i = 0; i < plan.all; i++) {
         bool is_long = i % plan.kernels == plan.kernels - 1 && i >= plan.from && i < plan.to;
         tasks[i] = (struct task){is_long ? LONG_NS : 0, 0, false};
-        submit_one(orch, i, &tasks[i]);
+        submit_one(orch, i % plan.kernels, &tasks[i]);
     }
 }
 
@@ -140,6 +139,43 @@ static void one_that_becomes_short_stays_again(void **state)
     assert_true(elsewhere(MANY - 1000, MANY) < 50);
 }
 
+/* A kernel on AIC has passed, is known to be long, is handed over; one on AIV opens a stretch. */
+static void one_has_left(struct simpler_orch *orch, void *user)
+{
+    const uint32_t aic = KIT_AIV_VARIANTS;
+    static struct task other;
+    (void)user;
+
+    plan.orch = orch;
+    plan.orchestrator = (int)syscall(SYS_gettid);
+    passing_all_short(orch);
+    for (uint32_t i = 0; i < TRAINING; i++)
+        submit_one(orch, i % 2 * aic, &other);
+    passing_short_below(orch, SHORT_NS);
+    atomic_store(&orch->device->estimates->ns[0], 500);
+    atomic_store(&orch->device->estimates->ns[KIT_VARIANT * aic], LONG_NS);
+    struct simpler_task_args args;
+    simpler_task_args_reset(&args);
+    KIT_EXPECT_EQUAL(simpler_orch_submit_dummy(orch, &args, NULL), 0); /* ends the stretch */
+    for (uint32_t i = 0; i < 11; i++) {
+        tasks[i] = (struct task){LONG_NS, 0, false};
+        submit_one(orch, aic, &tasks[i]);
+        for (uint32_t k = 0; i == 0 && k < 2000000 && !passing_is_open(orch); k++)
+            submit_one(orch, 0, &other);
+        KIT_EXPECT(i != 0 || passing_is_open(orch));
+    }
+}
+
+static void one_that_was_handed_over_is_forgotten(void **state)
+{
+    (void)state;
+    struct simpler_call_config config = kit_config(2);
+
+    assert_int_equal(kit_run(&kit, one_has_left, NULL, &config, &result), 0);
+    for (uint32_t i = 0; i < 11; i++)
+        assert_false(tasks[i].passed);
+}
+
 KIT_FIXTURE(kit)
 
 int main(void)
@@ -148,6 +184,7 @@ int main(void)
         cmocka_unit_test(one_that_becomes_long_is_handed_over),
         cmocka_unit_test(one_of_several_is_found),
         cmocka_unit_test(one_that_becomes_short_stays_again),
+        cmocka_unit_test(one_that_was_handed_over_is_forgotten),
     };
     return cmocka_run_group_tests(tests, open_kit, close_kit);
 }

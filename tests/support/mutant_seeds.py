@@ -133,7 +133,7 @@ MUTANTS = [
     ("edge-lost", "one edge in 1,000 is lost", "dev", [
         ("src/tmr/linking.c",
          "    orch->pending[orch->pending_count++] = number;\n",
-         "    static uint32_t seen;\n    if (seen % 1000 == 0)\n        return;\n"
+         "    static uint32_t seen;\n    if (seen++ % 1000 == 0)\n        return;\n"
          "    orch->pending[orch->pending_count++] = number;\n")]),
     ("stride-ignored", "views are taken as contiguous", "dev", [
         ("src/task/view_box.c",
