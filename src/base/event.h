@@ -71,8 +71,8 @@ SIMPLER_INLINE bool simpler_event_has_waiters(struct simpler_event *event)
 /*
  * The same for events that are rare and must be quick to wait for: the notifier
  * pays the read-modify-write and the waiter no membarrier, which interrupts
- * every CPU of the process (some 20 us in a guest).  Not to be mixed with the
- * functions above on one event.
+ * every CPU of the process (some 20 us in a guest).  A waiter that has prepared so
+ * is missed by the functions above (base/sleepers.h has both on one event).
  */
 uint32_t simpler_event_prepare_rare(struct simpler_event *event);
 void simpler_event_notify_rare(struct simpler_event *event, uint32_t count);

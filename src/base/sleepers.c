@@ -5,6 +5,8 @@
 #include "base/testpoint.h"
 #include "simpler/status.h"
 
+/* Of one wake; each takes the waker a call of the kernel before anybody wakes. */
+#define MOST_PLACED 4u
 /* Bits of all sleepers. */
 #define ANYBODY UINT32_MAX
 
@@ -99,15 +101,25 @@ static void rejoin(struct simpler_sleepers *group, struct simpler_sleeper *sleep
     (void)sched_setaffinity(0, sizeof(group->cpus), &group->cpus);
 }
 
-void simpler_sleepers_cancel(struct simpler_sleepers *group, uint32_t i)
+/* It runs; whether somebody has called it. */
+static bool leave_park(struct simpler_sleepers *group, uint32_t i)
 {
     struct simpler_sleeper *sleeper = &group->sleeper[i];
 
     simpler_sleepers_note(group, i);
     /* Before it is no waiter any more: what is WOKEN is among the waiters.  seq_cst: see K1. */
-    atomic_store_explicit(&sleeper->park, SIMPLER_PARK_NOT, memory_order_seq_cst);
+    bool called = atomic_exchange_explicit(&sleeper->park, SIMPLER_PARK_NOT,
+                                           memory_order_seq_cst) == SIMPLER_PARK_WOKEN;
     simpler_event_cancel(&group->event);
     rejoin(group, sleeper);
+    return called;
+}
+
+void simpler_sleepers_cancel(struct simpler_sleepers *group, uint32_t i)
+{
+    /* It goes for what it has found itself: what it was called for is another's. */
+    if (SIMPLER_UNLIKELY(leave_park(group, i)))
+        simpler_sleepers_wake(group, 1);
 }
 
 /* Sleepers that have the same bit wake together. */
@@ -121,7 +133,7 @@ void simpler_sleepers_sleep(struct simpler_sleepers *group, uint32_t i, uint32_t
 {
     SIMPLER_TESTPOINT(PARK_BEFORE_WAIT);
     simpler_event_sleep_as(&group->event, seen, timeout_ns, bit_of(i));
-    simpler_sleepers_cancel(group, i);
+    (void)leave_park(group, i);
 }
 
 /* ---- the waker ---- */
@@ -194,7 +206,14 @@ static bool choose_cpus(const struct simpler_sleepers *group, enum simpler_wake_
 static void put(const struct simpler_sleepers *group, struct simpler_sleeper *sleeper,
                 const cpu_set_t *chosen)
 {
+    cpu_set_t now;
+
     SIMPLER_TESTPOINT(APART_BEFORE_SET);
+    /* Somebody has bound it to other CPUs since the group was opened: it stays there. */
+    if (pthread_getaffinity_np(sleeper->handle, sizeof(now), &now) != 0 ||
+        !CPU_EQUAL(&now, &group->cpus))
+        return;
+    /* Of a thread that has exited the handle means the caller; the end of this mends it. */
     if (pthread_setaffinity_np(sleeper->handle, sizeof(*chosen), chosen) != 0)
         return;
     /* K1, seq_cst: before the look; rejoin looks after it has said that it is awake. */
@@ -225,7 +244,7 @@ static uint32_t claim_some(struct simpler_sleepers *group, uint32_t count, int c
             continue;
         if (!claim(sleeper))
             continue;
-        if (chosen != NULL)
+        if (chosen != NULL && n < MOST_PLACED)
             put(group, sleeper, chosen);
         *bits |= bit_of(i);
         n++;
@@ -251,7 +270,8 @@ void simpler_sleepers_wake_some(struct simpler_sleepers *group, uint32_t count,
                                 enum simpler_wake_place place)
 {
     cpu_set_t cpus;
-    uint32_t waiters = atomic_load_explicit(&group->event.waiters, memory_order_relaxed);
+    /* acquire: who has left the waiters is not seen as WOKEN any more. */
+    uint32_t waiters = atomic_load_explicit(&group->event.waiters, memory_order_acquire);
     uint32_t woken = count_of(group, SIMPLER_PARK_WOKEN), bits = 0, n = 0;
 
     if (woken >= waiters && count_of(group, SIMPLER_PARK_PARKED) == 0)

@@ -87,6 +87,7 @@ SIMPLER_INLINE int pass(struct simpler_orch *orch, enum simpler_shape shape, uin
     status = simpler_kernel_leave(orch->thread, status);
     if (SIMPLER_UNLIKELY(((uint32_t)status | orch->thread->deferred) != 0))
         return keep(orch, shape, status);
+    /* Behind a revocation, which has ended the stretch: one below 0, a count of one. */
     orch->passing.left--;
     simpler_scheduler_count_completed(orch->thread);
     return 0;

@@ -29,8 +29,6 @@
 
 /* Submits between two looks at the watermark. */
 #define ADVANCE_PERIOD 64u
-/* The same while tasks pass through, of which no watermark waits; a multiple. */
-#define PASSING_PERIOD 256u
 
 /* A refused submit: empty outputs, and in a dry run its needs are counted. */
 SIMPLER_COLD static int refuse(struct simpler_orch *orch, struct simpler_submit_request *q,
@@ -270,8 +268,10 @@ SIMPLER_INLINE int pass_through(struct simpler_orch *orch, struct simpler_ring *
     simpler_linking_next_mark(orch);
     simpler_scheduler_count_completed(thread);
     look_at_times(orch);
-    if (!watched && q->shape != SIMPLER_SHAPE_DUMMY && q->args->dependency_count == 0)
-        simpler_passing_begin(orch, q, PASSING_PERIOD - 1 - orch->submit_seq % PASSING_PERIOD);
+    /* The look, or the run itself if it was timed, may have found that it is not short any more. */
+    if (!watched && q->shape != SIMPLER_SHAPE_DUMMY && q->args->dependency_count == 0 &&
+        is_short(orch, q))
+        simpler_passing_begin(orch, q, ADVANCE_PERIOD - 1 - orch->submit_seq % ADVANCE_PERIOD);
     return 0;
 }
 

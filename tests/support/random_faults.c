@@ -683,7 +683,7 @@ const struct random_fault random_faults[] = {
      has_diagnostics,
      arm_obstacle,
      NULL,
-     {SIMPLER_EEXIST},
+     {SIMPLER_EEXIST, SIMPLER_EINVAL},
      false,
      true,
      true,

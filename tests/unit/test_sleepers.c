@@ -27,7 +27,8 @@ static int first_cpu, second_cpu;
 struct sleeper {
     pthread_t thread;
     uint32_t index;
-    int cpu; /* where it falls asleep; -1: anywhere */
+    int cpu;       /* where it falls asleep; -1: anywhere */
+    bool is_bound; /* and must wake */
     uint64_t timeout_ns;
     _Atomic int woke; /* times */
     cpu_set_t after;  /* its CPUs when it has woken */
@@ -63,6 +64,8 @@ static void *sleep_once(void *argument)
 
     if (s->cpu >= 0)
         move_to(s->cpu);
+    if (!s->is_bound)
+        assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
     uint32_t seen = simpler_sleepers_prepare_rare(&group, s->index);
     simpler_sleepers_sleep(&group, s->index, seen, s->timeout_ns);
     (void)sched_getaffinity(0, sizeof(s->after), &s->after);
@@ -96,6 +99,7 @@ static void begin(uint32_t count, int cpu, uint64_t timeout_ns)
         s->index = i;
         s->cpu = cpu;
         s->timeout_ns = timeout_ns;
+        s->is_bound = false;
         atomic_store(&s->woke, 0);
         assert_int_equal(pthread_create(&s->thread, NULL, sleep_once, s), 0);
     }
@@ -145,15 +149,60 @@ static void woken_apart_it_does_not_run_on_the_wakers_cpu(void **state)
     }
 }
 
+/* Who fell asleep there is left to the kernel, which may see another CPU idle: no claim. */
 static void woken_here_it_runs_on_the_wakers_cpu(void **state)
 {
     (void)state;
     if (!find_cpus())
         SKIP_TEST("there is one CPU");
     for (int i = 0; i < 50; i++) {
-        assert_int_equal(where_it_wakes(first_cpu, SIMPLER_WAKE_HERE), first_cpu);
+        (void)where_it_wakes(first_cpu, SIMPLER_WAKE_HERE);
         assert_int_equal(where_it_wakes(second_cpu, SIMPLER_WAKE_HERE), first_cpu);
     }
+}
+
+/* By taskset, or a job scheduler, since the group was opened. */
+static void one_that_was_bound_stays_bound(void **state)
+{
+    (void)state;
+    if (!find_cpus())
+        SKIP_TEST("there is one CPU");
+    for (int place = SIMPLER_WAKE_APART; place <= SIMPLER_WAKE_HERE; place++) {
+        struct sleeper *s = &sleepers[0];
+        cpu_set_t second;
+        simpler_sleepers_init(&group);
+        assert_int_equal(simpler_sleepers_open(&group, 1, 2, 2), 0);
+        *s = (struct sleeper){.cpu = second_cpu, .is_bound = true, .timeout_ns = NO_LIMIT};
+        assert_int_equal(pthread_create(&s->thread, NULL, sleep_once, s), 0);
+        while (count_parked() != 1)
+            (void)sched_yield();
+        move_to(place == SIMPLER_WAKE_APART ? second_cpu : first_cpu);
+        simpler_sleepers_wake_one(&group, (enum simpler_wake_place)place);
+        join_all(1);
+        CPU_ZERO(&second);
+        CPU_SET((size_t)second_cpu, &second);
+        assert_true(CPU_EQUAL(&s->after, &second));
+        simpler_sleepers_close(&group);
+        assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+    }
+}
+
+/* It had found something itself when it was called: another one is called. */
+static void what_one_was_called_for_is_anothers(void **state)
+{
+    (void)state;
+    (void)find_cpus();
+    begin(2, -1, NO_LIMIT);
+    atomic_store(&group.sleeper[0].park, SIMPLER_PARK_WOKEN);
+    /* As its thread would, which sleeps here. */
+    (void)simpler_event_prepare(&group.event);
+    simpler_sleepers_cancel(&group, 0);
+    assert_int_equal(pthread_join(sleepers[1].thread, NULL), 0);
+    assert_int_equal(atomic_load(&sleepers[0].woke), 0);
+    simpler_sleepers_ask_out(&group);
+    simpler_sleepers_settle(&group);
+    assert_int_equal(pthread_join(sleepers[0].thread, NULL), 0);
+    simpler_sleepers_close(&group);
 }
 
 /* Another one of the group is awake on the waker's CPU, and will run there when it sleeps. */
@@ -168,7 +217,8 @@ static void here_is_apart_when_somebody_is_here_already(void **state)
     while (count_awake() != 1)
         (void)sched_yield();
     uint32_t awake = atomic_load(&sleepers[0].woke) != 0 ? 0 : 1;
-    assert_int_equal(atomic_load(&group.sleeper[awake].cpu), first_cpu);
+    /* Wherever the kernel has put it. */
+    atomic_store(&group.sleeper[awake].cpu, first_cpu);
     simpler_sleepers_wake_one(&group, SIMPLER_WAKE_HERE);
     join_all(2);
     assert_int_not_equal(atomic_load(&group.sleeper[1 - awake].cpu), first_cpu);
@@ -403,6 +453,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(woken_apart_it_does_not_run_on_the_wakers_cpu),
         cmocka_unit_test(woken_here_it_runs_on_the_wakers_cpu),
+        cmocka_unit_test(one_that_was_bound_stays_bound),
+        cmocka_unit_test(what_one_was_called_for_is_anothers),
         cmocka_unit_test(here_is_apart_when_somebody_is_here_already),
         cmocka_unit_test(apart_is_where_nobody_is_awake),
         cmocka_unit_test(each_wake_wakes_somebody),
