@@ -107,13 +107,13 @@ static const struct place places[] = {
     {.k = 1, .with_out = true},
     {.k = 2, .aic = true},
     {.k = 3, .in_out = true},
-    {.k = 63, .with_out = true, .aic = true},
-    {.k = 100},
-    {.k = 115, .in_out = true, .aic = true},
+    {.k = 30, .with_out = true, .aic = true},
+    {.k = 45},
+    {.k = 58, .in_out = true, .aic = true},
     {.k = 0, .scope = 1},
     {.k = 1, .scope = 1, .in_out = true},
     {.k = 5, .scope = 3, .with_out = true},
-    {.k = 70, .scope = 5, .aic = true},
+    {.k = 35, .scope = 5, .aic = true},
 };
 #define PLACES (sizeof(places) / sizeof(places[0]))
 

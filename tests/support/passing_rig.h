@@ -19,7 +19,7 @@ void passing_short_below(struct simpler_orch *orch, uint64_t ns);
 bool passing_is_open(const struct simpler_orch *orch);
 uint32_t passing_left(const struct simpler_orch *orch);
 /*
- * Submits tasks of variant @variant without tensors, until at least @left (to 120) more may pass in
+ * Submits tasks of variant @variant without tensors, until at least @left (to 60) more may pass in
  * the stretch that is open then; KIT_EXPECTs that.  Returns how many.
  */
 uint32_t passing_open(struct simpler_orch *orch, uint32_t variant, uint32_t left);
