@@ -66,8 +66,29 @@ static void cut_last(char *path)
 
 static bool refuse(const char *path, const char *fault, char *why, size_t bytes)
 {
-    (void)snprintf(why, bytes, "%.200s%s %s", path, strlen(path) > 200 ? "..." : "", fault);
+    (void)snprintf(why, bytes, "%.200s%s%s", path, strlen(path) > 200 ? "..." : "", fault);
     return false;
+}
+
+static bool refuse_for(const char *path, int error, char *why, size_t bytes)
+{
+    char fault[128];
+
+    (void)snprintf(fault, sizeof(fault), ": %s", strerror(error));
+    return refuse(path, fault, why, bytes);
+}
+
+/* Whether entries can be made in @directory, as far as the system tells. */
+static bool can_be_written(const char *directory, char *why, size_t bytes)
+{
+    if (faccessat(AT_FDCWD, directory, W_OK | X_OK, AT_EACCESS) == 0)
+        return true;
+    if (errno == EROFS)
+        return refuse(directory, " is on a read-only file system", why, bytes);
+    if (errno == EACCES)
+        return refuse(directory, " cannot be written into by this user", why, bytes);
+    /* Nobody has said no: a sandbox may not know the question.  Who tries it will see. */
+    return true;
 }
 
 bool simpler_directories_check(const char *path, char *why, size_t bytes)
@@ -76,27 +97,22 @@ bool simpler_directories_check(const char *path, char *why, size_t bytes)
     struct stat info;
 
     if (path[0] == '\0')
-        return refuse("''", "is no name", why, bytes);
+        return refuse("''", " is no name", why, bytes);
     if (strlen(path) >= sizeof(part))
-        return refuse(path, "is too long", why, bytes);
+        return refuse(path, " is too long", why, bytes);
     memcpy(part, path, strlen(path) + 1);
     cut_slashes(part);
     /* What is not there has to be made in the one above it. */
     while (stat(part, &info) != 0) {
         if (errno != ENOENT && errno != ENOTDIR && errno != EACCES)
-            return refuse(part, strerror(errno), why, bytes);
+            return refuse_for(part, errno, why, bytes);
         if (strcmp(part, ".") == 0 || strcmp(part, "/") == 0)
-            return refuse(part, "cannot be looked at", why, bytes);
+            return refuse(part, " cannot be looked at", why, bytes);
         if (lstat(part, &info) == 0 && S_ISLNK(info.st_mode))
-            return refuse(part, "is a link to nothing", why, bytes);
+            return refuse(part, " is a link to nothing", why, bytes);
         cut_last(part);
     }
     if (!S_ISDIR(info.st_mode))
-        return refuse(part, "is a file, not a directory", why, bytes);
-    if (faccessat(AT_FDCWD, part, W_OK | X_OK, AT_EACCESS) == 0)
-        return true;
-    return refuse(part,
-                  errno == EROFS ? "is on a read-only file system"
-                                 : "cannot be written into by this user",
-                  why, bytes);
+        return refuse(part, " is a file, not a directory", why, bytes);
+    return can_be_written(part, why, bytes);
 }
