@@ -46,12 +46,17 @@ static void link_latest(const char *out_dir, const char *prefix)
     (void)unlink(fresh);
 }
 
-int simpler_run_output_check(const struct simpler_run_options *options)
+int simpler_run_output_check(const struct simpler_run_options *options, bool makes)
 {
+    const char *out_dir = options->out_dir;
     char why[320];
 
-    if (simpler_directories_check(options->out_dir, why, sizeof(why)))
-        return 0;
+    if (simpler_directories_check(out_dir, why, sizeof(why))) {
+        if (!makes || simpler_directories_make(out_dir) == 0)
+            return 0;
+        (void)snprintf(why, sizeof(why), "%.200s%s cannot be made: %s", out_dir,
+                       strlen(out_dir) > 200 ? "..." : "", strerror(errno));
+    }
     return simpler_misuse_error("run",
                                 "--out: %s; name a directory that can be written into (it is made "
                                 "when it is missing)",
@@ -72,11 +77,13 @@ int simpler_run_output_make(const struct simpler_run_options *options, const cha
     if (length >= SIMPLER_RUN_PREFIX_BYTES - TAIL_BYTES)
         return simpler_misuse_error("run", "--out: the path %.64s... is too long",
                                     options->out_dir);
-    (void)simpler_directories_make(options->out_dir);
+    /* It was there before the first run, and may be gone since. */
+    int error = simpler_directories_make(options->out_dir) != 0 ? errno : 0;
     for (int i = 2; mkdir(prefix, 0777) != 0; i++) {
         if (errno != EEXIST || i > MAX_TAKEN) {
-            (void)fprintf(stderr, "simpler run: %s: cannot be created: %s\n", prefix,
-                          strerror(errno));
+            (void)fprintf(stderr, "simpler run: %s: cannot be created: %s\n",
+                          error != 0 ? options->out_dir : prefix,
+                          strerror(error != 0 ? error : errno));
             return 0;
         }
         (void)snprintf(prefix + length, TAIL_BYTES, "_%d", i);

@@ -8,6 +8,7 @@
  *     OUT/<scene>_<case>_<YYYYMMDD_HHMMSS>[_N]/[round_<i>/]
  *     OUT/latest    a link to the last of them
  */
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "run_options.h"
@@ -17,9 +18,10 @@
 
 /*
  * Before the first run: 0, or SIMPLER_EXIT_USAGE when nothing can be written under
- * options->out_dir, with the reason on standard error.
+ * options->out_dir, with the reason on standard error.  @makes: the directory is made if it
+ * is missing, since only that tells for certain.
  */
-int simpler_run_output_check(const struct simpler_run_options *options);
+int simpler_run_output_check(const struct simpler_run_options *options, bool makes);
 
 /*
  * Makes the directory of a case under options->out_dir; a name that is taken gets

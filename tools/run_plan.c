@@ -263,7 +263,7 @@ int simpler_run_plan_init(struct simpler_run_plan *plan, const struct simpler_sc
     }
     int rc = add_cases(plan, scene, options);
     if (rc == 0 && (options->out_given || has_diagnostics(plan)))
-        rc = simpler_run_output_check(options);
+        rc = simpler_run_output_check(options, has_diagnostics(plan));
     if (rc != 0)
         simpler_run_plan_fini(plan);
     return rc;

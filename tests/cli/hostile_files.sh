@@ -70,10 +70,11 @@ for out in empty/x pipe; do
     grep -q -- "--out: ${out%/x} is a file, not a directory" log || fail "--out $out: why it cannot be is not told"
     fault_saw output-is-none exit=$status told=yes
 done
-for out in $([ "$(id -u)" -ne 0 ] || echo /proc/none); do # root finds that out by trying alone
+for out in $([ "$(id -u)" -ne 0 ] || echo /proc); do # root finds that out by trying alone
     timeout 20 "$SIMPLER" run vector_example --enable-scope-stats --dump-args 2 --out $out >log 2>&1
     status=$?
     [ $status -eq 3 ] || fail "--out $out does not exit 3"
+    grep -q "^simpler run: $out/.*: cannot be created: " log || fail "--out $out: why is not told"
     grep -q "scope stats MISSING: " log || fail "--out $out: what is missing is not told"
     grep -q "MISSING: success" log && fail "--out $out: a failure is called a success"
 done

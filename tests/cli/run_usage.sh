@@ -48,6 +48,9 @@ refused 2 "--out: $dir/file is a file, not a directory$remedy" vector_example --
 refused 2 "--out: $dir/dangling is a link to nothing$remedy" vector_example --out "$dir/dangling/" --dump-args
 (cd "$dir/taken" && refused 2 "--out: outputs is a file, not a directory" vector_example --dump-args 2 --json) || exit 1
 (cd "$dir/taken" && "$SIMPLER" run vector_example --quiet >/dev/null) || fail "outputs is a file, but nothing is to be written"
+# Only who tries it learns it: root may write everywhere.
+[ "$(id -u)" -ne 0 ] || refused 2 "--out: /proc/x cannot be made: No such file or directory$remedy" \
+    vector_example --out /proc/x --dump-args
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
     mkdir "$dir/closed" && chmod 755 "$dir"
     err=$(setpriv --reuid=65534 --clear-groups "$SIMPLER" run vector_example --out "$dir/closed/x" --dump-args 2>&1)
