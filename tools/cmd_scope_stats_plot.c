@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* simpler scope-stats-plot: a scope_stats.jsonl to a page, to JSON or to a table. */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,9 @@
 
 #define PATH_BYTES 4096
 
+/* Values of the options, none of which has a letter. */
+enum { OPT_OUT_DIR = 256, OPT_JSON, OPT_TOP };
+
 struct options {
     const char *file;
     const char *out_dir; /* NULL: beside the file */
@@ -44,20 +48,20 @@ static int parse_rows(const char *text, uint32_t *out)
 
 static int parse(int argc, char **argv, struct options *out)
 {
-    static const struct option longs[] = {{"out-dir", required_argument, NULL, 'o'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"top", required_argument, NULL, 't'},
+    static const struct option longs[] = {{"out-dir", required_argument, NULL, OPT_OUT_DIR},
+                                          {"json", no_argument, NULL, OPT_JSON},
+                                          {"top", required_argument, NULL, OPT_TOP},
                                           {NULL, 0, NULL, 0}};
     int c, status;
 
     opterr = 0;
     optind = 1;
     while ((c = getopt_long(argc, argv, ":", longs, NULL)) != -1) {
-        if (c == 'o') {
+        if (c == OPT_OUT_DIR) {
             out->out_dir = optarg;
-        } else if (c == 'j') {
+        } else if (c == OPT_JSON) {
             out->json = true;
-        } else if (c == 't') {
+        } else if (c == OPT_TOP) {
             out->top = true;
             status = parse_rows(optarg, &out->rows);
             if (status != SIMPLER_EXIT_OK)
@@ -78,7 +82,9 @@ static int parse(int argc, char **argv, struct options *out)
 static bool is_directory(const char *file)
 {
     static const char *const below[] = {"scope_stats.jsonl", "scope_stats/scope_stats.jsonl",
-                                        "round_1/scope_stats/scope_stats.jsonl"};
+                                        "round_1/scope_stats/scope_stats.jsonl",
+                                        "latest/scope_stats/scope_stats.jsonl",
+                                        "latest/round_1/scope_stats/scope_stats.jsonl"};
     char path[PATH_BYTES];
     struct stat info;
 
@@ -91,6 +97,19 @@ static bool is_directory(const char *file)
             (void)fprintf(stderr, ": name %s", path);
     }
     (void)fputc('\n', stderr);
+    return true;
+}
+
+/* A file that cannot be read: that, before anybody speaks of its page. */
+static bool is_unreadable(const char *file)
+{
+    if (faccessat(AT_FDCWD, file, R_OK, AT_EACCESS) == 0)
+        return false;
+    /* Of what else the system answers (see simpler_directories_check) its reader will tell. */
+    if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ELOOP &&
+        errno != ENAMETOOLONG)
+        return false;
+    (void)fprintf(stderr, "simpler " NAME ": %s: cannot be read: %s\n", file, strerror(errno));
     return true;
 }
 
@@ -250,7 +269,8 @@ static int run(int argc, char **argv)
 
     if (status != SIMPLER_EXIT_OK)
         return status;
-    if (is_of_crash(o.file) || is_directory(o.file) || !find_page(&o, directory, page))
+    if (is_of_crash(o.file) || is_directory(o.file) || is_unreadable(o.file) ||
+        !find_page(&o, directory, page))
         return SIMPLER_EXIT_FAILED;
     if (read_model(o.file, &m) != 0)
         return SIMPLER_EXIT_FAILED;

@@ -85,13 +85,23 @@ says "$tmp/run is a directory; FILE is a scope_stats.jsonl: name $tmp/run/scope_
 mkdir -p "$tmp/prefix" && cp -r "$tmp/run" "$tmp/prefix/scope_stats"
 plot "$tmp/prefix/"; [ $? -eq 1 ] || fail "a prefix"
 says ": name $tmp/prefix//scope_stats/scope_stats.jsonl" "a prefix"
+mkdir -p "$tmp/outputs" && ln -s ../prefix "$tmp/outputs/latest"
+plot "$tmp/outputs"; [ $? -eq 1 ] || fail "a directory of runs"
+says ": name $tmp/outputs/latest/scope_stats/scope_stats.jsonl" "a directory of runs"
 
 # Output that cannot be written: exit 1, names the path.
 echo x >"$tmp/occupied"
 plot "$tmp/run/scope_stats.jsonl" --out-dir "$tmp/occupied"; [ $? -eq 1 ] || fail "--out-dir is a file"
 says "--out-dir: $tmp/occupied is a file, not a directory; name another directory" "the refused output"
-plot "$tmp/nothing.jsonl" --out-dir "$tmp/occupied/below"; [ $? -eq 1 ] || fail "--out-dir is below a file"
+echo 'hello' >"$tmp/hello.jsonl"
+plot "$tmp/hello.jsonl" --out-dir "$tmp/occupied/below"; [ $? -eq 1 ] || fail "--out-dir is below a file"
 says "--out-dir: $tmp/occupied is a file, not a directory" "told before the file is read"
+# A name that is mistyped is the fault, not what follows of it.
+for place in "$tmp/nothing/scope_stats.jsonl" "$tmp/occupied/scope_stats.jsonl" "$tmp/nothing.jsonl --out-dir $tmp/occupied"; do
+    plot $place; [ $? -eq 1 ] || fail "$place"
+    says "scope-stats-plot: ${place%% *}: cannot be read: " "$place"
+    grep -q -- 'out-dir' "$tmp/err" && fail "$place: $(cat "$tmp/err")"
+done
 mkdir -p "$tmp/blocked/scope_stats.html"
 plot "$tmp/run/scope_stats.jsonl" --out-dir "$tmp/blocked"; [ $? -eq 1 ] || fail "page is a directory"
 says "$tmp/blocked/scope_stats.html: a directory is in the place of the page; name another --out-dir" "blocked"
