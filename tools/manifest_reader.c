@@ -111,16 +111,21 @@ bool simpler_manifest_read_number(const json_t *value, struct simpler_element_nu
 bool simpler_manifest_read_dtype(const struct simpler_manifest_reader *r, json_t *object,
                                  const char *key, uint32_t *out)
 {
-    const char *text = NULL;
+    const char *text = NULL, *names[SIMPLER_DTYPE_NUM];
 
     if (!simpler_manifest_read_string(r, object, key, true, &text))
         return false;
-    return simpler_dtype_parse(text, out) == 0 ||
-           simpler_manifest_fail(
-               r,
-               "%s '%.60s' is no element type (float32, float16, bfloat16, float64, int8 to int64, "
-               "uint8 to uint64, bool)",
-               key, text);
+    if (simpler_dtype_parse(text, out) == 0)
+        return true;
+    for (uint32_t i = 0; i < SIMPLER_DTYPE_NUM; i++)
+        names[i] = simpler_dtype_name(i);
+    const char *guess = simpler_nearest_guess(text, names, SIMPLER_DTYPE_NUM);
+    return simpler_manifest_fail(
+        r,
+        "%s '%.60s' is no element type (float32, float16, bfloat16, float64, int8 to int64, "
+        "uint8 to uint64, bool)%s%s%s",
+        key, text, guess != NULL ? "; did you mean " : "", guess != NULL ? guess : "",
+        guess != NULL ? "?" : "");
 }
 
 void *simpler_manifest_allocate(const struct simpler_manifest_reader *r, size_t count, size_t bytes)

@@ -64,6 +64,23 @@ static const char *only_with(const char *part, bool at_beginning, const char *co
     return found;
 }
 
+/* The longest name, of MIN_PART bytes at least, that @wanted begins with, or NULL. */
+static const char *longest_before(const char *wanted, const char *const *names, size_t count)
+{
+    const char *found = NULL;
+    size_t longest = MIN_PART - 1;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *name = names[i] + strspn(names[i], "-");
+        size_t bytes = strlen(name);
+        if (bytes <= longest || strncasecmp(wanted, name, bytes) != 0)
+            continue;
+        found = names[i];
+        longest = bytes;
+    }
+    return found;
+}
+
 const char *simpler_nearest_guess(const char *wanted, const char *const *names, size_t count)
 {
     const char *best = NULL;
@@ -83,7 +100,9 @@ const char *simpler_nearest_guess(const char *wanted, const char *const *names, 
     if (strlen(part) < MIN_PART)
         return NULL;
     best = only_with(part, true, names, count);
-    return best != NULL ? best : only_with(part, false, names, count);
+    if (best == NULL)
+        best = only_with(part, false, names, count);
+    return best != NULL ? best : longest_before(part, names, count);
 }
 
 /* The nearest that is not @taken yet, which it is then. */

@@ -14,7 +14,10 @@
  */
 size_t simpler_nearest_distance(const char *a, const char *b);
 
-/* The name that @wanted stands for: at most a third is wrong, or it is part of this one alone. */
+/*
+ * The name that @wanted stands for: at most a third is wrong, it is part of this one alone, or
+ * begins with it.
+ */
 const char *simpler_nearest_guess(const char *wanted, const char *const *names, size_t count);
 
 /*

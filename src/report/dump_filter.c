@@ -179,13 +179,14 @@ int simpler_dump_filter_add(struct simpler_dump_filter *f, enum simpler_dump_fie
 
     for (const char *p = list;; p++) {
         size_t bytes = strcspn(p, ",");
-        if (bytes == 0 || bytes >= sizeof(item)) {
-            (void)snprintf(error, capacity, "--%s: '%s' is no list of values", field_names[field],
-                           list);
+        bool fits = bytes < sizeof(item);
+        if (bytes == 0 || (!fits && field < SIMPLER_DUMP_FIELD_NUMBERS)) {
+            (void)snprintf(error, capacity, "--%s: '%.60s%s' is no list of values",
+                           field_names[field], list, strlen(list) > 60 ? "..." : "");
             return SIMPLER_EINVAL;
         }
-        memcpy(item, p, bytes);
-        item[bytes] = '\0';
+        /* No name is that long: of such a word the beginning is told. */
+        (void)snprintf(item, sizeof(item), "%.*s%s", fits ? (int)bytes : 60, p, fits ? "" : "...");
         int rc = field < SIMPLER_DUMP_FIELD_NUMBERS ? add_range(f, field, item, error, capacity)
                                                     : add_name(f, field, item, error, capacity);
         if (rc != 0)

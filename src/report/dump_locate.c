@@ -173,6 +173,18 @@ static void name_rounds(const char *directory, char *error, size_t capacity)
     simpler_round_dirs_fini(&rounds);
 }
 
+/* Of a directory of runs: the run that its link names. */
+static void name_latest(const char *directory, char *error, size_t capacity)
+{
+    struct stat st;
+    char path[4096 + 32];
+    size_t used = strlen(error);
+
+    (void)snprintf(path, sizeof(path), "%s/latest", directory);
+    if (used < capacity && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        (void)snprintf(error + used, capacity - used, "; it holds runs, name one: %.512s", path);
+}
+
 int simpler_dump_locate(const char *path, struct simpler_dump_place *out, char *error,
                         size_t capacity)
 {
@@ -209,5 +221,6 @@ int simpler_dump_locate(const char *path, struct simpler_dump_place *out, char *
                                      : "");
     name_remedy(clean, error, capacity);
     name_rounds(clean, error, capacity);
+    name_latest(clean, error, capacity);
     return SIMPLER_ENOENT;
 }

@@ -36,6 +36,9 @@ for trace in args.bin .spool; do
 done
 err=$("$SIMPLER" dump-viewer outputs/empty_20240101_000000 2>&1 >/dev/null)
 grep -q 'no args_dump.json in it$' <<<"$err" || fail "a run that left nothing: $err"
+mkdir -p of_runs/run && ln -s run of_runs/latest
+err=$("$SIMPLER" dump-viewer of_runs/ 2>&1 >/dev/null) && fail "a directory of runs exits 0"
+grep -q 'in it; it holds runs, name one: of_runs/latest$' <<<"$err" || fail "a directory of runs: $err"
 
 # The newest by its time of change, whatever its name.
 generate outputs/z_old/args_dump int8

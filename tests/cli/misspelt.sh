@@ -76,4 +76,23 @@ for arguments in "dump-viewer --json=3" "scope-stats-plot x --json=3" "run a --j
 done
 err=$("$SIMPLER" dump-viewer --json -ezk 2>&1); [ $? -eq 2 ] || fail "-ezk"
 grep -q 'there is no option -z; there are: ' <<<"$err" || fail "-ezk: $err"
+# A letter that no option has is no option with a value.
+for arguments in "-t 3 x" "-j x" "-o d x" "-j=3 x"; do
+    err=$("$SIMPLER" scope-stats-plot $arguments 2>&1); [ $? -eq 2 ] || fail "$arguments"
+    grep -q -- "there is no option ${arguments:0:2}; there are: " <<<"$err" || fail "$arguments: $err"
+done
+# The beginning of two options, and more than the whole of one.
+for arguments in --st --st=3; do
+    err=$("$SIMPLER" dump-viewer $arguments 2>&1); [ $? -eq 2 ] || fail "$arguments"
+    grep -q -- "--st may be --stage or --stats" <<<"$err" || fail "$arguments: $err"
+done
+for option in --output --outputs=x; do
+    answers --out "simpler run: there is no option ${option%=*}" run a "$option"
+done
+# A word that is far too long leaves room for those that there are.
+word=$(printf 'x%.0s' {1..900})
+err=$("$SIMPLER" dump-viewer --dtype "float32,$word" 2>&1); [ $? -eq 2 ] || fail "a long word"
+grep -q "there is no dtype 'x\{60\}\.\.\.'; there are: .*int8" <<<"$err" || fail "a long word: $err"
+err=$("$SIMPLER" dump-viewer --arg "$word" 2>&1); [ $? -eq 2 ] || fail "a long number"
+grep -q "'x\{60\}\.\.\.' is no list of values" <<<"$err" || fail "a long number: $err"
 echo "ok: $count words"

@@ -56,6 +56,9 @@ static void guesses(void **state)
         {"--window", "--ring-task-window"},
         {"--ring", NULL}, /* the beginning of two */
         {"--ring-h", "--ring-heap"},
+        {"--output", "--out"}, /* more than one */
+        {"--outputs", "--out"},
+        {"--rounds-of-it", "--rounds"},
         {"--o", NULL}, /* too little */
         {"-q", NULL},
         {"--zzz", NULL},
