@@ -46,7 +46,8 @@ struct simpler_recover_result {
     uint64_t payloads_lost;        /**< of args_dump: cut, and said so in their entries */
     uint64_t records_refused;      /**< of args_dump: they make no sense */
     uint64_t unnamed_bytes;        /**< of an args.bin whose records died with the process */
-    /** Of payloads_lost: the disk does not give back a page of args.bin; they end before it. */
+    /** Of payloads_lost: the disk does not give back a page of args.bin, also when it is asked
+     * again a little later; they end before it. */
     uint64_t payloads_unreadable;
 };
 
@@ -62,7 +63,10 @@ struct simpler_recover_result {
  * @retval SIMPLER_EINVAL   a pointer is NULL
  * @retval SIMPLER_ENOENT   there is no such directory
  * @retval SIMPLER_EBUSY    the process still runs (out->pid), or another one recovers here
- * @retval SIMPLER_EIO      something cannot be read now, or another user's; nothing is lost
+ * @retval SIMPLER_EIO      something cannot be read now, or another user's; nothing is lost.  The
+ *                          exception: a page of args.bin that its medium twice does not give back
+ *                          is taken for lost, and what no memory has of it is cut
+ *                          (out->payloads_unreadable; the call returns 0)
  * @retval other            the first failure of a part; the rest was done
  *
  * Blocks: for its files: it reads and writes at most what the run had recorded.

@@ -71,6 +71,7 @@
     X(RETAINED_BEFORE_MANIFEST)  \
     X(DUMP_BIN_WRITE)            \
     X(DUMP_BIN_READ)             \
+    X(DUMP_BIN_READ_AGAIN)       \
     X(DUMP_RESERVE)              \
     X(DUMP_SPOOL_WRITE)          \
     X(DUMP_MANIFEST_WRITE)       \

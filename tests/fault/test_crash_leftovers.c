@@ -216,12 +216,18 @@ struct lost_pages {
     uint32_t from;  /* the first read that fails; those after it fail, */
     uint32_t every; /* or each n-th of them */
     uint32_t seen;
+    bool come_back; /* at the second read */
+    uint32_t again;
 };
 
 static bool page_is_lost(void *user, enum simpler_testpoint point)
 {
     struct lost_pages *l = user;
 
+    if (point == SIMPLER_TESTPOINT_DUMP_BIN_READ_AGAIN) {
+        l->again++;
+        return !l->come_back;
+    }
     if (point != SIMPLER_TESTPOINT_DUMP_BIN_READ)
         return false;
     uint32_t n = l->seen++;
@@ -277,10 +283,9 @@ static struct payloads count_payloads(const char *prefix)
 }
 
 /* A run that was killed with records in its spool; recovered while pages of args.bin are lost. */
-static struct payloads recover_with_lost_pages(struct crash_rig *rig, bool has_region,
-                                               uint32_t from, uint32_t every)
+static struct payloads recover_with_pages(struct crash_rig *rig, bool has_region,
+                                          struct lost_pages l)
 {
-    struct lost_pages l = {.from = from, .every = every};
     char prefix[128], region[256];
 
     crash_rig_open(rig);
@@ -295,17 +300,24 @@ static struct payloads recover_with_lost_pages(struct crash_rig *rig, bool has_r
     int rc = simpler_recover(prefix, &result);
     simpler_testpoint_set(NULL, NULL);
     assert_int_equal(rc, 0);
-    assert_true(l.seen > from);
+    assert_true(l.seen > l.from && l.again != 0);
     struct payloads p = count_payloads(prefix);
     assert_true(p.scalars != 0);
     assert_int_equal(p.whole + p.lost + p.scalars, result.args_dump.records);
     assert_int_equal(result.payloads_lost, p.lost);
     if (has_region)
         assert_int_equal(crash_rig_check(rig, atomic_load(&rig->proof->run), false), 0);
-    fault_saw("payload-unreadable", "recover=%s payload=%s", simpler_status_name(rc),
-              p.lost != 0 ? "cut" : "whole");
+    if (!l.come_back)
+        fault_saw("payload-unreadable", "recover=%s payload=%s", simpler_status_name(rc),
+                  p.lost != 0 ? "cut" : "whole");
     crash_rig_close(rig);
     return p;
+}
+
+static struct payloads recover_with_lost_pages(struct crash_rig *rig, bool has_region,
+                                               uint32_t from, uint32_t every)
+{
+    return recover_with_pages(rig, has_region, (struct lost_pages){.from = from, .every = every});
 }
 #endif
 
@@ -332,6 +344,10 @@ static void payload_that_cannot_be_read(void **state)
     p = recover_with_lost_pages(&rig, false, 0, 2);
     assert_true(p.whole > p.begun && p.begun != 0);
     assert_int_equal(result.payloads_unreadable, p.begun);
+    /* No page can be read at first, and each a little later: none is given up. */
+    p = recover_with_pages(&rig, false, (struct lost_pages){.every = 1, .come_back = true});
+    assert_true(p.whole != 0 && p.begun == 0);
+    assert_int_equal(result.payloads_unreadable, 0);
 #else
     SKIP_TEST("a release build has no test points");
 #endif

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -15,6 +16,8 @@
 #include "simpler/status.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
+#define WAIT_NS      20000000
+#define MAX_WAITS    50u
 #define PAGE         ((uint64_t)4096) /* what a disk loses at once, or a multiple */
 
 int simpler_args_dump_salvage_init(struct args_dump_salvage *s, int directory,
@@ -79,6 +82,27 @@ static bool is_lost(int error)
            error == EILSEQ;
 }
 
+/*
+ * Before a page is read for the second time.  A second in all, however many pages are lost: by then
+ * a disk that only hesitates is back.
+ */
+static void wait_a_little(struct args_dump_salvage *s)
+{
+    const struct timespec pause = {.tv_nsec = WAIT_NS};
+
+    if (s->waits < MAX_WAITS)
+        (void)nanosleep(&pause, NULL);
+    s->waits += s->waits < MAX_WAITS;
+}
+
+/* Whether a test makes the read fail. */
+static bool must_fail(const struct args_dump_salvage *s)
+{
+    if (s->again)
+        return SIMPLER_FAILPOINT(DUMP_BIN_READ_AGAIN);
+    return SIMPLER_FAILPOINT(DUMP_BIN_READ);
+}
+
 /* Bytes at @at of args.bin; false: it ends before, has lost them (@unreadable), or (an error)
  * cannot be read now. */
 static bool get_of_bin(struct args_dump_salvage *s, uint64_t at, size_t bytes)
@@ -86,7 +110,7 @@ static bool get_of_bin(struct args_dump_salvage *s, uint64_t at, size_t bytes)
     for (size_t done = 0; done < bytes;) {
         ssize_t n = -1;
         errno = EIO;
-        if (!SIMPLER_FAILPOINT(DUMP_BIN_READ))
+        if (!must_fail(s))
             n = pread(s->bin, s->buffer + done, bytes - done, (off_t)(at + done));
         if (n < 0 && errno == EINTR)
             continue;
@@ -128,7 +152,7 @@ static size_t smaller(uint64_t a, uint64_t b)
 
 /*
  * False with an error: nobody knows.  Where a block of args.bin is unreadable its pages are
- * tried, so that s->readable bytes of the payload are before the first that is lost.
+ * tried, each twice, so that s->readable bytes of the payload are before the first that is lost.
  */
 static bool is_whole(struct args_dump_salvage *s, const struct args_dump_record *r,
                      bool from_region, uint64_t at)
@@ -137,15 +161,19 @@ static bool is_whole(struct args_dump_salvage *s, const struct args_dump_record 
     uint32_t crc = 0;
     bool by_page = false;
 
-    s->unreadable = false;
+    s->unreadable = s->again = false;
     while (done < r->payload_size) {
         uint64_t most = by_page ? PAGE - (at + done) % PAGE : BUFFER_BYTES;
         size_t n = smaller(r->payload_size - done, most);
         if (get(s, from_region, at + done, n)) {
             crc = simpler_crc32c(crc, s->buffer, n);
             done += n;
+            s->again = false;
         } else if (s->unreadable && !by_page) {
             by_page = true;
+        } else if (s->unreadable && !s->again) {
+            s->again = true;
+            wait_a_little(s);
         } else {
             s->readable = done;
             return false;

@@ -7,9 +7,10 @@
  * is put into args.bin.  A record carries the CRC-32C of its payload, and that alone
  * decides where it is whole; so it does not matter how often this is done.
  *
- * What args.bin has lost (a page that its medium does not give back) is as what is not there: an
- * arena may have it, else the payload ends before.  Whatever else cannot be read ends the recovery,
- * which can be done again when it can.
+ * What args.bin has lost (a page that its medium does not give back, nor a little later, for a
+ * cable or a network may be at fault as well) is as what is not there: an arena may have it, else
+ * the payload ends before.  Whatever else cannot be read ends the recovery, which can be done again
+ * when it can.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,6 +30,8 @@ struct args_dump_salvage {
     const char *what;  /* that was */
     bool unreadable;   /* args.bin has lost bytes of the payload that was looked at last */
     uint64_t readable; /* bytes of it before those */
+    bool again;        /* the next read is the second one of a page */
+    uint32_t waits;    /* before such a read, so far */
     uint64_t from_arena;
     uint64_t lost;            /* neither here nor there */
     uint64_t lost_unreadable; /* of those: args.bin has lost a page of them */
