@@ -14,11 +14,13 @@
 #include "commands.h"
 #include "json_writer.h"
 #include "misuse.h"
+#include "report/dump_manifest.h"
 #include "report/round_dirs.h"
 
 #define NAME "recover"
 
 #define PATH_BYTES 4096
+#define MANIFEST   "/args_dump.json"
 
 struct options {
     const char *directory;
@@ -41,6 +43,37 @@ static int parse(int argc, char **argv, struct options *out)
             out->directory = argv[i];
     }
     return out->directory != NULL ? 0 : simpler_misuse_error(NAME, "which directory?");
+}
+
+/* ---- what was recovered before ---- */
+
+struct earlier {
+    bool is_recovered; /* the manifest that was there already */
+    uint64_t cut;      /* its truncated_args */
+};
+
+/* Of the args dump of a directory that is complete; one that cannot be read tells nothing. */
+static struct earlier find_earlier(const struct simpler_recover_result *r)
+{
+    struct simpler_dump_manifest *manifest = NULL;
+    struct simpler_dump_entry entry;
+    struct earlier e = {0};
+    char path[sizeof(r->args_dump.path) + 32];
+    int rc;
+
+    if (r->args_dump.state != SIMPLER_RECOVER_COMPLETE)
+        return e;
+    (void)snprintf(path, sizeof(path), "%s" MANIFEST, r->args_dump.path);
+    if (simpler_dump_manifest_open(path, &manifest) == 0) {
+        while ((rc = simpler_dump_manifest_next(manifest, &entry)) > 0)
+            ;
+        const struct simpler_dump_header *header = simpler_dump_manifest_header(manifest);
+        e.is_recovered = rc == 0 && header->is_recovered;
+        e.cut = e.is_recovered ? header->count[SIMPLER_DUMP_COUNT_TRUNCATED] : 0;
+    }
+    if (manifest != NULL)
+        simpler_dump_manifest_close(manifest);
+    return e;
 }
 
 /* ---- text ---- */
@@ -105,17 +138,38 @@ static void print_dump_losses(const struct simpler_recover_result *r)
                      r->args_dump.path, r->unnamed_bytes);
 }
 
+static void print_args_dump(const struct simpler_recover_result *r, const struct earlier *e)
+{
+    if (!e->is_recovered)
+        print_part("args dump", "records", MANIFEST, &r->args_dump);
+    else
+        (void)printf("args dump: %s" MANIFEST " was recovered already\n", r->args_dump.path);
+    if (e->cut != 0)
+        (void)printf("  %" PRIu64 " payload%s truncated in it\n", e->cut,
+                     simpler_text_by_count(e->cut, " is", "s are"));
+    print_dump_losses(r);
+}
+
+static void print_every_record(const struct simpler_recover_result *r)
+{
+    (void)printf("Every record that process %" PRId64 " had made is there", r->pid);
+    if (r->payloads_lost != 0)
+        (void)printf("; %" PRIu64 " of their payloads %s cut", r->payloads_lost,
+                     simpler_text_by_count(r->payloads_lost, "is", "are"));
+    (void)puts(".");
+}
+
 static void print_text(const struct simpler_recover_result *r, int rc, const char *directory)
 {
     bool any = is_made(&r->scope_stats) || is_made(&r->args_dump);
+    struct earlier earlier = find_earlier(r);
 
     if (r->message[0] != '\0')
         (void)fprintf(stderr, "simpler " NAME ": %s: %s\n", directory, r->message);
     print_part("scope stats", "samples", "", &r->scope_stats);
-    print_part("args dump", "records", "/args_dump.json", &r->args_dump);
-    print_dump_losses(r);
+    print_args_dump(r, &earlier);
     if (any && r->has_region && r->records_refused == 0)
-        (void)printf("Every record that process %" PRId64 " had made is there.\n", r->pid);
+        print_every_record(r);
     else if (any && !r->has_region && rc == 0)
         (void)puts("The run was not crash-safe, or its memory is gone: what had not reached the "
                    "disk is lost,\nand how much that is cannot be known.");
@@ -151,6 +205,9 @@ static void write_result(struct simpler_json_writer *w, const struct simpler_rec
     simpler_json_writer_string(w, "message", r->message[0] != '\0' ? r->message : NULL);
     write_part(w, "scope_stats", &r->scope_stats);
     write_part(w, "args_dump", &r->args_dump);
+    struct earlier earlier = find_earlier(r);
+    simpler_json_writer_bool(w, "recovered_before", earlier.is_recovered);
+    simpler_json_writer_u64(w, "truncated_before", earlier.cut);
     simpler_json_writer_u64(w, "payloads_from_region", r->payloads_from_region);
     simpler_json_writer_u64(w, "payloads_lost", r->payloads_lost);
     simpler_json_writer_u64(w, "payloads_unreadable", r->payloads_unreadable);

@@ -4,8 +4,8 @@
 
 /*
  * What the diagnostics of a process hold that died in the middle of a run: a crash, a
- * SIGKILL, an exit.  With crash_safe of the worker's config nothing that was recorded is
- * missing; without it, what had not reached the disk is.
+ * SIGKILL, an exit.  With crash_safe of the worker's config no record is missing, and no payload
+ * that the disk has kept; without it, what had not reached the disk is.
  */
 #include <stdint.h>
 
@@ -18,7 +18,7 @@ extern "C" {
 /** What became of one diagnostic. */
 enum simpler_recover_state {
     SIMPLER_RECOVER_NOTHING = 0,   /**< it has left nothing, or nothing that can be read */
-    SIMPLER_RECOVER_COMPLETE = 1,  /**< its file was there already, and whole */
+    SIMPLER_RECOVER_COMPLETE = 1,  /**< its file was there already, of the run or of a recovery */
     SIMPLER_RECOVER_RENAMED = 2,   /**< its file was whole and has its name now */
     SIMPLER_RECOVER_RECOVERED = 3, /**< its file is there now; what it lacks is said in it */
     SIMPLER_RECOVER_FAILED = 4     /**< see status and message; nothing is lost, try again */

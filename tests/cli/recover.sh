@@ -48,7 +48,7 @@ ran 0 run dump_args --crash-safe --enable-scope-stats --dump-args 2 --out n --js
 [ "$(find n -type f | wc -l)" = 4 ] || fail "more files: $(find n)"
 [ "$(regions)" = 0 ] || fail "a region is left"
 ran 0 recover n/latest
-says out "complete"
+says out "args dump: n/latest/args_dump/args_dump.json is complete"
 ran 0 run dump_args --crash-safe --no-crash-safe --dump-args 2 --out n --json
 /usr/bin/python3 -c "import json; assert not json.load(open('out'))['cases'][0]['crash_safe']" || fail "json"
 
@@ -88,6 +88,35 @@ assert d["has_region"] and d["pid"] > 1 and d["message"] is None, d
 assert d["scope_stats"]["state"] == "recovered" and d["args_dump"]["state"] == "recovered", d
 assert d["args_dump"]["records"] == d["args_dump"]["from_region"] > 0, d
 END
+
+# All records, but payloads that neither args.bin nor the memory has as a whole any more.
+lose_payloads() {
+    /usr/bin/python3 - "$(sed -n 's/^region //p' "$prefix/.live")" <<'END' || fail "no arena"
+import struct, sys
+with open(sys.argv[1], "r+b") as region:
+    region.seek(48 + 4096)
+    parts = [struct.unpack("<4I4Q", region.read(48)) for _ in range(1200)]
+    arenas = [p for p in parts if p[0] == 3]
+    for part in arenas:
+        region.seek(part[4])
+        region.write(b"\xee" * min(part[5], 1 << 20))
+sys.exit(not arenas)
+END
+    : >"$prefix/args_dump/args.bin"
+}
+crash --crash-safe && lose_payloads
+ran 0 recover "$prefix"
+lost=$(sed -n 's/^  \([0-9]*\) payloads* not there as a whole.*/\1/p' out)
+[ "${lost:-0}" -gt 0 ] || fail "no payload is lost"
+grep -qE "^Every record that process [0-9]+ had made is there; $lost of their payloads (is|are) cut\.$" out ||
+    fail "the payloads are promised too"
+ran 0 recover "$prefix"
+says out "args dump: $prefix/args_dump/args_dump.json was recovered already"
+grep -qE "^  $lost payloads? (is|are) truncated in it$" out || fail "what was lost is not told again"
+ran 0 recover "$prefix" --json
+/usr/bin/python3 -c "
+import json; d = json.load(open('out'))
+assert d['recovered_before'] and d['truncated_before'] == $lost, d" || fail "json"
 
 # Not crash-safe: what can be had, and that more is not known.
 crash
