@@ -56,6 +56,13 @@ static void print_peak(FILE *out, const char *what, uint64_t peak, uint64_t max)
                       100.0 * (double)peak / (double)max);
 }
 
+/* A ring that had tasks; of a run without any, whose first one may have been too large, the first.
+ */
+static bool has_peaks(const struct simpler_run_stats *stats, int i)
+{
+    return stats->ring[i].tasks != 0 || (i == 0 && stats->tasks == 0);
+}
+
 static void print_peaks(FILE *out, const struct simpler_run_stats *stats)
 {
     char what[32];
@@ -63,7 +70,7 @@ static void print_peaks(FILE *out, const struct simpler_run_stats *stats)
     (void)fprintf(out, "  %-22s %16s %16s %10s\n", "peak of", "used", "capacity", "use");
     for (int i = 0; i < CHIP_MAX_RING_DEPTH; i++) {
         const struct simpler_ring_stats *ring = &stats->ring[i];
-        if (ring->tasks == 0)
+        if (!has_peaks(stats, i))
             continue;
         (void)snprintf(what, sizeof(what), "ring %d task window", i);
         print_peak(out, what, ring->task_window_peak, ring->task_window_max);

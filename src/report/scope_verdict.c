@@ -259,13 +259,22 @@ static void say_place(FILE *out, const struct simpler_scope_model *m)
     (void)fprintf(out, ": %s. ", m->faults[0].text);
 }
 
+#define WHO_RECORDS                                                                         \
+    "Only runs of tensormap_and_ringbuffer record scopes; on host_build_graph the flag is " \
+    "accepted and there is nothing to record. "
+
+static void say_empty(FILE *out, const struct simpler_scope_meta *meta)
+{
+    (void)fputs("There are no samples to show. ", out);
+    /* Not where some are missing. */
+    if (meta->total.known && meta->total.value == 0)
+        (void)fputs(WHO_RECORDS, out);
+}
+
 static void say_healthy(FILE *out, const struct simpler_scope_model *m)
 {
     if (m->counts.lines == 0)
-        (void)fputs("The run recorded no samples and lost none. Only runs of "
-                    "tensormap_and_ringbuffer record scopes; on host_build_graph the flag is "
-                    "accepted and there is nothing to record. ",
-                    out);
+        (void)fputs("The run recorded no samples and lost none. " WHO_RECORDS, out);
     else
         (void)fprintf(out,
                       "Complete: %s%" PRIu64 " record%s %s here, none was dropped, and every "
@@ -290,7 +299,7 @@ static void say_all(struct reasons *r, const struct simpler_scope_model *m)
     if (r->chip == SIMPLER_SCOPE_CHIP_HEALTHY)
         say_healthy(r->out, m);
     else if (m->counts.lines == 0)
-        (void)fputs("There are no samples to show. ", r->out);
+        say_empty(r->out, &m->meta);
 }
 
 int simpler_scope_verdict(struct simpler_scope_model *m)

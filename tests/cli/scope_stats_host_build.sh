@@ -14,7 +14,8 @@ fail() {
 
 # run FILES STATUS WORD...: so many files, each metadata alone
 run() {
-    local files=$1 want=$2
+    local files=$1 want=$2 fatal=false
+    [ "$want" -eq 0 ] || fatal=true
     shift 2
     rm -rf "$work/out"
     "$SIMPLER" run vector_example --runtime host_build_graph --enable-scope-stats "$@" \
@@ -30,7 +31,7 @@ run() {
         fail "$*: $(wc -l <"$work/found") files, not $files"
     while read -r file; do
         [ "$(wc -l <"$file")" -eq 1 ] || fail "$*: $file has more than a line"
-        grep -q '"fatal": false, "dropped": 0, "total": 0,' "$file" || fail "$*: $(head -1 "$file")"
+        grep -q '"fatal": '"$fatal"', "dropped": 0, "total": 0,' "$file" || fail "$*: $(head -1 "$file")"
     done <"$work/found"
 }
 
@@ -41,4 +42,10 @@ for platform in cpu a2a3sim a5sim; do
     run 3 0 -p $platform --rounds 3 --collect-across-runs
     run 1 0 -p $platform --dump-args 2
 done
+# A graph that cannot be built has no samples either, and the capacity that it lacked is told.
+run 1 1 --ring-heap 1024
+grep -qE '^  ring 0 heap \(bytes\) +0 +1,024 +0\.0 %$' "$work/text" ||
+    { cat "$work/text"; fail "the heap that was too small has no row"; }
+grep -q '^  Fatal: .*There are no samples to show\. Only runs of tensormap_and_ringbuffer record scopes; ' \
+    "$work/text" || { cat "$work/text"; fail "why there are no samples is not told"; }
 exit $failed
