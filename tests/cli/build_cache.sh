@@ -68,7 +68,7 @@ built one 0
 built two 0
 
 # To use is to be young: of three that are old, the one that is found stays.
-rm cache/*d.so
+rm "cache/$(printf 'd%.0s' {1..32}).so"
 touch -d '30 hours ago' cache/[0-9a-f]*.so cache/[0-9a-f]*.deps
 built two 0
 entry e .so 192 '20 hours'
