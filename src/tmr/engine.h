@@ -189,7 +189,9 @@ struct simpler_orch {
     uint64_t submitted;
     uint64_t edges;
     uint64_t map_peak;
-    uint64_t sane_form;     /* of the last tensor that was found sane and contiguous */
+    uint64_t sane_form; /* of the last tensor that was found sane and contiguous */
+    uint64_t
+        strided_form; /* the same of one that is not contiguous: its strides must be looked at */
     uint32_t recorded_uses; /* bit per enum simpler_tensor_use: the map keeps it */
     uint32_t map_credit;    /* entries that may be made before the map is asked again */
     uint64_t needed_map;

@@ -104,7 +104,7 @@ void simpler_orchestrator_reset(struct simpler_device *device)
     orch->recorded_uses = 1u << SIMPLER_USE_INOUT | 1u << SIMPLER_USE_OUTPUT_EXISTING |
                           (uint32_t)(device->run->hazards == SIMPLER_HAZARDS_ALL)
                               << SIMPLER_USE_INPUT;
-    orch->sane_form = simpler_submit_form(&plain);
+    orch->sane_form = orch->strided_form = simpler_submit_form(&plain);
     simpler_handover_start(orch);
     for (uint32_t r = 0; r < CHIP_MAX_RING_DEPTH; r++) {
         reset_ring(device, r, first);

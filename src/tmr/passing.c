@@ -30,7 +30,7 @@ SIMPLER_INLINE bool take_args(struct simpler_orch *orch, const struct simpler_ta
     if (SIMPLER_UNLIKELY(!simpler_submit_counts_fit(args) || orch->map_credit < args->tensor_count))
         return false;
     for (uint32_t i = 0; i < args->tensor_count; i++) {
-        if (SIMPLER_UNLIKELY(simpler_submit_form(args->tensor[i]) != orch->sane_form) &&
+        if (SIMPLER_UNLIKELY(!simpler_submit_is_known(orch, args->tensor[i])) &&
             !simpler_submit_takes(orch, args->tensor[i]))
             return false;
     }

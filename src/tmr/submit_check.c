@@ -49,8 +49,7 @@ bool simpler_submit_takes(struct simpler_orch *orch, const struct simpler_tensor
 {
     if (!simpler_submit_is_sane(t) || !simpler_platform_has_dtype(orch->device->platform, t->dtype))
         return false;
-    if (t->is_contiguous)
-        orch->sane_form = simpler_submit_form(t);
+    *(t->is_contiguous ? &orch->sane_form : &orch->strided_form) = simpler_submit_form(t);
     return true;
 }
 

@@ -79,7 +79,23 @@ SIMPLER_INLINE int simpler_submit_check_kernel_id(struct simpler_orch *orch,
     return 0;
 }
 
-/* Most tensors have the form of the one before. */
+/* Valid, since one of the same form was; most tensors have the form of the one before. */
+SIMPLER_INLINE bool simpler_submit_is_known(const struct simpler_orch *orch,
+                                            const struct simpler_tensor *t)
+{
+    uint64_t form = simpler_submit_form(t);
+
+    if (SIMPLER_LIKELY(form == orch->sane_form))
+        return true;
+    if (form != orch->strided_form || t->stride[0] == 0)
+        return false;
+    for (uint32_t i = t->ndims - 1; i != 0; i--) {
+        if (t->stride[i] == 0)
+            return false;
+    }
+    return true;
+}
+
 SIMPLER_INLINE int simpler_submit_check_tensors(struct simpler_orch *orch,
                                                 struct simpler_submit_request *q)
 {
@@ -92,7 +108,7 @@ SIMPLER_INLINE int simpler_submit_check_tensors(struct simpler_orch *orch,
         return status;
     }
     for (uint32_t i = 0; i < args->tensor_count; i++) {
-        if (SIMPLER_UNLIKELY(simpler_submit_form(args->tensor[i]) != orch->sane_form) &&
+        if (SIMPLER_UNLIKELY(!simpler_submit_is_known(orch, args->tensor[i])) &&
             simpler_submit_check_closely(orch, simpler_submit_site_of(q), args->tensor[i], i) != 0)
             return simpler_fatal_status(orch);
     }

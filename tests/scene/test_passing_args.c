@@ -47,11 +47,12 @@ static int look(const int64_t *args, uint32_t which)
     return meant.status;
 }
 
-#define EACH(X)                                                                                    \
-    X(0)                                                                                           \
-    X(1)                                                                                           \
-    X(2)                                                                                           \
-    X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) \
+#define EACH(X)                                                                               \
+    X(0)                                                                                      \
+    X(1)                                                                                      \
+    X(2)                                                                                      \
+    X(3)                                                                                      \
+    X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) \
         X(20) X(21) X(22) X(23)
 #define X(n)                                                                            \
     static int kernel_##n(int64_t *args)                                                \
@@ -289,6 +290,32 @@ static void no_stride(struct simpler_task_args *args)
     simpler_task_args_add_inout(args, &spoiled);
 }
 
+/* Behind a view of the same form that is valid. */
+static void no_stride_of(struct simpler_task_args *args, uint32_t dim)
+{
+    static struct simpler_tensor view;
+
+    view = spoiled;
+    view.ndims = 2;
+    view.shape[0] = view.shape[1] = 2;
+    view.stride[0] = 4;
+    view.stride[1] = 1;
+    view.extent = 6;
+    view.is_contiguous = 0;
+    spoiled = view;
+    spoiled.stride[dim] = 0;
+    simpler_task_args_add_inout(args, &view);
+    simpler_task_args_add_inout(args, &spoiled);
+}
+static void no_first_stride(struct simpler_task_args *args)
+{
+    no_stride_of(args, 0);
+}
+static void no_second_stride(struct simpler_task_args *args)
+{
+    no_stride_of(args, 1);
+}
+
 /* In the stretch one good tensor comes first: the one at fault is argument 1. */
 static const struct bad bads[] = {
     {"no arguments", nothing, false, true, ID(1), {"(kernel 8)", "the arguments are NULL"}},
@@ -354,6 +381,18 @@ static const struct bad bads[] = {
      false,
      ID(1),
      {"(kernel 8), argument 1", "the tensor is not valid"}},
+    {"a first stride of 0",
+     no_first_stride,
+     false,
+     false,
+     ID(1),
+     {"(kernel 8), argument 2", "the tensor is not valid"}},
+    {"a second stride of 0",
+     no_second_stride,
+     false,
+     false,
+     ID(1),
+     {"(kernel 8), argument 2", "the tensor is not valid"}},
 };
 
 struct refusal {
