@@ -47,13 +47,11 @@ static int look(const int64_t *args, uint32_t which)
     return meant.status;
 }
 
-#define EACH(X)                                                                               \
-    X(0)                                                                                      \
-    X(1)                                                                                      \
-    X(2)                                                                                      \
-    X(3)                                                                                      \
-    X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) \
-        X(20) X(21) X(22) X(23)
+#define EIGHT(X, a, b, c, d, e, f, g, h) X(a) X(b) X(c) X(d) X(e) X(f) X(g) X(h)
+#define EACH(X)                            \
+    EIGHT(X, 0, 1, 2, 3, 4, 5, 6, 7)       \
+    EIGHT(X, 8, 9, 10, 11, 12, 13, 14, 15) \
+    EIGHT(X, 16, 17, 18, 19, 20, 21, 22, 23)
 #define X(n)                                                                            \
     static int kernel_##n(int64_t *args)                                                \
     {                                                                                   \
