@@ -100,10 +100,13 @@ void simpler_kernel_guard_asked(struct simpler_kernel_guard *guard, struct simpl
 /* Last act of a thread of the device. */
 void simpler_kernel_guard_exit(struct simpler_kernel_guard *guard, struct simpler_guard_set *set);
 
-/* Whether the thread was revoked and is on its way out. */
+/*
+ * Whether the thread was revoked and is on its way out.  One that is only ASKED and reads it
+ * here is not inside a kernel any more, and will be told to go on.
+ */
 SIMPLER_INLINE bool simpler_kernel_guard_is_revoked(const struct simpler_kernel_guard *guard)
 {
-    return atomic_load_explicit(&guard->revoke, memory_order_relaxed) != SIMPLER_REVOKE_NOT;
+    return atomic_load_explicit(&guard->revoke, memory_order_relaxed) >= SIMPLER_REVOKE_DONE;
 }
 
 /*

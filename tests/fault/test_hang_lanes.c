@@ -612,7 +612,9 @@ static void run_rounds(uint32_t threads, uint32_t rounds, double seconds)
     assert_true(tally.told_hung <= (hang_on_hbg() ? 0 : 1 + done / 100));
     assert_true(tally.unproved <= 1 + done / 50 && tally.unbegun <= 1 + done / 5);
 #if defined(SIMPLER_DEBUG)
-    assert_true(simpler_testpoint_hits(SIMPLER_TESTPOINT_HANG_TAKEN_BACK) > 0);
+    /* The rounds of a sanitized build are too few for it to be sure. */
+    assert_true(kit_is_sanitized() ||
+                simpler_testpoint_hits(SIMPLER_TESTPOINT_HANG_TAKEN_BACK) > 0);
     assert_true(tally.met > done / 50 && tally.dropped > 0 && tally.truncated > 0);
 #endif
 }

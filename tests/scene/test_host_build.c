@@ -339,7 +339,7 @@ static void end_in_any_way(struct simpler_orch *orch, void *user)
     else if (ending->code == 2)
         simpler_worker_cancel(kit.worker);
     else if (ending->code != 0)
-        simpler_orch_report_fatal(orch, (enum simpler_device_code)ending->code, "for a test");
+        simpler_orch_report_fatal(orch, (int)ending->code, "for a test");
 }
 
 static void scope_stats_say_how_the_run_ended(void **state)
