@@ -59,7 +59,7 @@ uint32_t simpler_estimates_note(struct simpler_estimates *estimates, uint32_t fu
     /* Rarely written, so that the line stays shared. */
     if (old == 0 || next > old + old / 8 || next + next / 8 < old)
         atomic_store_explicit(slot, next, memory_order_relaxed);
-    /* Time the next run as well after a surprise: a kernel that has become long shows at once. */
+    /* Time the next run as well after a surprise: once one long run was timed the rest shows. */
     return ns > 8 * (uint64_t)old && old != 0 ? 0 : 24 + (uint32_t)(simpler_clock_ticks() & 15);
 }
 

@@ -4,7 +4,8 @@
 
 /*
  * How long each kernel of a callable takes: an estimate by func_id, from one run
- * in about 32 that is timed.  A hint: any thread reads and writes it, relaxed.
+ * in about 32 that is timed (of short ones, tmr/handover.c times fewer).  A hint: any
+ * thread reads and writes it, relaxed.
  */
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -7,7 +7,7 @@
  * round trip between two cores it is cheaper to run it where it is
  * (engine-findings: a fixed threshold is a trap, the placement of the CPUs
  * decides).  Kernel times are estimated by func_id: one run in about 32 is
- * timed; an unknown kernel counts as long.
+ * timed, of those that the orchestrator keeps one in about 250; an unknown kernel counts as long.
  */
 #include "tmr/engine.h"
 
