@@ -151,7 +151,8 @@ static void take(struct simpler_prof_shard *shard, uint32_t lane,
     simpler_replenish_ask(session, shard, entry->kind);
 }
 
-bool simpler_drain_lane(struct simpler_prof_shard *shard, uint32_t lane, bool wake_collector)
+enum simpler_drained simpler_drain_lane(struct simpler_prof_shard *shard, uint32_t lane,
+                                        bool wake_collector)
 {
     struct simpler_prof_session *session = shard->session;
     struct simpler_prof_ready_lane *at = simpler_session_lane(session, lane);
@@ -160,28 +161,28 @@ bool simpler_drain_lane(struct simpler_prof_shard *shard, uint32_t lane, bool wa
         (void *)(session->region.host + session->header->entries_offset);
 
     if (!fetch(session, at, SIMPLER_PROF_LANE_OWN_BYTES))
-        return false;
+        return SIMPLER_DRAINED_BEHIND;
     /* acquire, pairs with R1: the entries below tail and their buffers are written. */
     uint32_t tail = atomic_load_explicit(&at->tail, memory_order_acquire);
     /* relaxed: the drain is the only writer of head. */
     uint32_t head = atomic_load_explicit(&at->head, memory_order_relaxed);
     if (tail - head > depth) {
         simpler_session_fail(session, "the ready queue has impossible indices", SIMPLER_EFORMAT);
-        return false;
+        return SIMPLER_DRAINED_BEHIND;
     }
     bool any = head != tail;
     for (; head != tail; head++) {
         const struct simpler_prof_ready_entry *entry =
             &entries[(size_t)lane * depth + (head & (depth - 1))];
         if (!fetch(session, entry, sizeof(*entry)))
-            return false;
+            return SIMPLER_DRAINED_BEHIND;
         take(shard, lane, entry, wake_collector);
         SIMPLER_TESTPOINT(DRAIN_BEFORE_RELEASE);
         /* R2, release: pairs with the producer's acquire load of head. */
         atomic_store_explicit(&at->head, head + 1, memory_order_release);
         show_life(session, at);
     }
-    return any;
+    return any ? SIMPLER_DRAINED_SOME : SIMPLER_DRAINED_NONE;
 }
 
 /*
@@ -219,7 +220,7 @@ static bool pass(struct simpler_prof_shard *shard)
 
     (void)pthread_mutex_lock(&shard->drain_lock);
     for (uint32_t l = shard->index; l < session->config.lane_count; l += session->shard_count)
-        worked |= simpler_drain_lane(shard, l, true);
+        worked |= simpler_drain_lane(shard, l, true) == SIMPLER_DRAINED_SOME;
     worked |= pay_lanes(shard);
     (void)pthread_mutex_unlock(&shard->drain_lock);
     return worked;

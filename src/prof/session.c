@@ -134,8 +134,9 @@ static int allocate(struct simpler_prof_session *session)
     session->owed = simpler_alloc_zeroed(lanes * session->client->kind_count, sizeof(uint32_t));
     session->beats = simpler_alloc_zeroed(lanes, sizeof(*session->beats));
     session->shown = simpler_alloc_zeroed(lanes, sizeof(*session->shown));
+    session->behind = simpler_alloc_zeroed(lanes, sizeof(*session->behind));
     if (!session->replenish_lock_ready || session->shards == NULL || session->owed == NULL ||
-        session->beats == NULL || session->shown == NULL)
+        session->beats == NULL || session->shown == NULL || session->behind == NULL)
         return SIMPLER_ENOMEM;
     for (uint32_t s = 0; s < session->shard_count; s++) {
         int rc = init_shard(session, s);
@@ -213,6 +214,7 @@ void simpler_prof_session_close(struct simpler_prof_session *session)
     if (session->replenish_lock_ready)
         (void)pthread_mutex_destroy(&session->replenish_lock);
     simpler_alloc_free(session->shown);
+    simpler_alloc_free(session->behind);
     simpler_alloc_free((void *)session->beats);
     simpler_alloc_free(session->owed);
     simpler_alloc_free(session->shards);

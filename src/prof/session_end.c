@@ -15,14 +15,18 @@ static bool is_proved(const enum simpler_lane_end *ends, uint32_t lane)
     return simpler_prof_decide(&ends[lane], 1).may_drain;
 }
 
-/* Takes the last publications of the lanes whose end is proved. */
+/*
+ * Takes the last publications of the lanes whose end is proved.  What a copy that failed has
+ * left in a queue may still be collected, by the session's threads; it is older than what the
+ * producer holds, which is not recovered then: a lane's records come in order or not at all.
+ */
 static void drain_proved(struct simpler_prof_session *session, const enum simpler_lane_end *ends)
 {
     for (uint32_t lane = 0; lane < session->config.lane_count; lane++) {
         struct simpler_prof_shard *shard = &session->shards[lane % session->shard_count];
         if (!is_proved(ends, lane) || !simpler_session_take(session, &shard->drain_lock, "drain"))
             continue;
-        (void)simpler_drain_lane(shard, lane, false);
+        session->behind[lane] = simpler_drain_lane(shard, lane, false) == SIMPLER_DRAINED_BEHIND;
         (void)pthread_mutex_unlock(&shard->drain_lock);
     }
 }
@@ -57,7 +61,7 @@ static int recover_proved(struct simpler_prof_session *session, const enum simpl
 
     for (uint32_t lane = 0; rc == 0 && lane < session->config.lane_count; lane++) {
         struct simpler_prof_shard *shard = &session->shards[lane % session->shard_count];
-        if (!is_proved(ends, lane))
+        if (!is_proved(ends, lane) || session->behind[lane])
             continue;
         if (!simpler_session_take(session, &shard->collect_lock, "collector"))
             return SIMPLER_ETIMEDOUT;

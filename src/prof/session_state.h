@@ -65,6 +65,7 @@ struct simpler_prof_session {
     uint32_t *owed;          /* a (lane, kind): of its shard's drain */
     _Atomic uint32_t *beats; /* a lane: signs of life, from any host thread */
     uint32_t *shown;         /* a lane: beats that the device was shown; of its shard's drain */
+    bool *behind;            /* a lane: its queue was not read to the end; of who ends the run */
 
     /* Guards the role of replenish: its thread's, or a collector's that routes what
      * it has just collected. */
@@ -87,6 +88,13 @@ struct simpler_prof_session {
     struct simpler_prof_session *next_lost;
 };
 
+/* What became of a look into the queue of a lane. */
+enum simpler_drained {
+    SIMPLER_DRAINED_NONE,
+    SIMPLER_DRAINED_SOME,
+    SIMPLER_DRAINED_BEHIND, /* it could not be read to the end */
+};
+
 /* Host places in the region. */
 struct simpler_prof_ready_lane *simpler_session_lane(const struct simpler_prof_session *session,
                                                      uint32_t lane);
@@ -99,9 +107,10 @@ void simpler_session_fail(struct simpler_prof_session *session, const char *what
 /* session_layout.c: the region with its header, the buffers, the filled free queues. */
 int simpler_session_layout(struct simpler_prof_session *session);
 
-/* drain.c: takes what @lane has published; true when there was something.  Under
- * drain_lock.  A caller that collects itself wakes no collector. */
-bool simpler_drain_lane(struct simpler_prof_shard *shard, uint32_t lane, bool wake_collector);
+/* drain.c: takes what @lane has published.  Under drain_lock.  A caller that collects
+ * itself wakes no collector. */
+enum simpler_drained simpler_drain_lane(struct simpler_prof_shard *shard, uint32_t lane,
+                                        bool wake_collector);
 /* Gives the stock to the lanes that wait for it; false when another thread drains. */
 bool simpler_drain_try_pay(struct simpler_prof_shard *shard);
 /* Wakes the drain, for the host: a run is admitted, or the session stops. */

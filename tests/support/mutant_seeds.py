@@ -79,7 +79,8 @@ HBG_TESTS = Suite(
 CRASH_TESTS = Suite("test_args_dump_salvage", "test_crash_safe", "test_crash_leftovers")
 
 # Against samples and arguments that are lost and not counted.
-LOSS_TESTS = Suite("test_prof_gate", "test_prof_session", "test_args_dump_slow")
+LOSS_TESTS = Suite("test_prof_gate", "test_prof_session", "test_prof_transport",
+                   "test_args_dump_slow")
 
 # Against what the reports say of a file.
 REPORT_TESTS = Suite("test_scope_model", "test_scope_series", "test_dump_filter",
@@ -103,7 +104,7 @@ MUTANTS = [
          "    if (!fetch(session, entries + (size_t)lane * depth, depth * sizeof(*entries)) ||\n"
          "        !fetch(session, at, SIMPLER_PROF_LANE_OWN_BYTES))\n"),
         ("src/prof/drain.c",
-         "        if (!fetch(session, entry, sizeof(*entry)))\n            return false;\n", "")],
+         "        if (!fetch(session, entry, sizeof(*entry)))\n            return SIMPLER_DRAINED_BEHIND;\n", "")],
      COPY_TESTS),
     ("whole-line-flushed", "the device's fields of a lane are flushed too", "dev", [
         ("src/prof/drain.c", "    (void)flush(session, &at->head, sizeof(uint64_t));\n",
@@ -466,6 +467,9 @@ MUTANTS = [
     ("loss-uncounted", "a record for which there is no buffer is lost in silence", "dev", [
         ("src/prof/producer.c", "    clamped_add(cause);\n    return NULL;\n",
          "    (void)cause;\n    return NULL;\n")], LOSS_TESTS),
+    ("held-before-published", "what a lane holds comes before what its queue still has", "dev", [
+        ("src/prof/session_end.c", "if (!is_proved(ends, lane) || session->behind[lane])",
+         "if (!is_proved(ends, lane))")], LOSS_TESTS),
     ("peak-from-head", "a high-water mark begins where the scope's own tasks do", "dev", [
         ("src/report/scope_model.c", "{end->head[r] - begin->tail[r],\n",
          "{end->head[r] - begin->head[r],\n")], REPORT_TESTS),
