@@ -105,8 +105,8 @@ TaskOutputTensors rt_submit_aic_task(int32_t kernel_id, Args &args,
                                      int line = __builtin_LINE())
 {
     return detail::submit("rt_submit_aic_task", [&](simpler_task_outputs *out) {
-        return SIMPLER_CALL(orch_submit_aic_at)(detail::orch(), static_cast<uint32_t>(kernel_id),
-                                                detail::as_args(args).c(), out, file, line);
+        return SIMPLER_SUBMIT(aic)(detail::orch(), static_cast<uint32_t>(kernel_id),
+                                   detail::as_args(args).c(), out, file, line);
     });
 }
 
@@ -116,8 +116,8 @@ TaskOutputTensors rt_submit_aiv_task(int32_t kernel_id, Args &args,
                                      int line = __builtin_LINE())
 {
     return detail::submit("rt_submit_aiv_task", [&](simpler_task_outputs *out) {
-        return SIMPLER_CALL(orch_submit_aiv_at)(detail::orch(), static_cast<uint32_t>(kernel_id),
-                                                detail::as_args(args).c(), out, file, line);
+        return SIMPLER_SUBMIT(aiv)(detail::orch(), static_cast<uint32_t>(kernel_id),
+                                   detail::as_args(args).c(), out, file, line);
     });
 }
 

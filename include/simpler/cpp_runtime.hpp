@@ -25,9 +25,11 @@
 #if SIMPLER_VIA_TABLE
 #define SIMPLER_CPP_NAMESPACE via_table
 #define SIMPLER_CALL(name)    (::simpler::detail::ops()->name)
+#define SIMPLER_SUBMIT(type)  SIMPLER_CALL(orch_submit_##type##_at)
 #else
 #define SIMPLER_CPP_NAMESPACE linked
 #define SIMPLER_CALL(name)    (::simpler_##name)
+#define SIMPLER_SUBMIT(type)  (::simpler_orch_submit_##type##_inline)
 #endif
 
 namespace simpler

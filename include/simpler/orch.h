@@ -89,9 +89,9 @@ enum simpler_scope_mode {
  * Blocks: while a ring, the pool or the map is full; it runs tasks meanwhile.
  */
 #define simpler_orch_submit_aic(orch, func_id, args, out) \
-    simpler_orch_submit_aic_at(orch, func_id, args, out, __FILE__, __LINE__)
+    simpler_orch_submit_aic_inline(orch, func_id, args, out, __FILE__, __LINE__)
 #define simpler_orch_submit_aiv(orch, func_id, args, out) \
-    simpler_orch_submit_aiv_at(orch, func_id, args, out, __FILE__, __LINE__)
+    simpler_orch_submit_aiv_inline(orch, func_id, args, out, __FILE__, __LINE__)
 /**
  * Submit a mixed task: an AIC kernel and up to two AIV kernels of one cluster, which see
  * the same arguments and are started together, block by block.  One kernel alone is a task
@@ -116,6 +116,60 @@ SIMPLER_API int simpler_orch_submit_aiv_at(struct simpler_orch *orch, uint32_t f
                                            const struct simpler_task_args *args,
                                            struct simpler_task_outputs *out, const char *file,
                                            int line);
+
+/*
+ * How the submits that are made most reach the runtime: every orchestrator begins with a head.
+ * For the functions below alone; binary interface, append only.
+ */
+typedef int (*simpler_orch_submit_fn)(struct simpler_orch *orch, uint32_t func_id,
+                                      const struct simpler_task_args *args,
+                                      struct simpler_task_outputs *out, const char *file, int line);
+struct simpler_orch_submits {
+    simpler_orch_submit_fn aic, aiv;
+};
+struct simpler_orch_head {
+    const struct simpler_orch_submits *submits;
+};
+
+/* Whether there is none; compilers are told to lay out the code for one. */
+static inline bool simpler_orch_is_none(const struct simpler_orch *orch)
+{
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_expect_with_probability)
+    return __builtin_expect_with_probability(orch == NULL, 0, 1.0);
+#endif
+#endif
+    return orch == NULL;
+}
+
+static inline const struct simpler_orch_submits *
+simpler_orch_submits_of(const struct simpler_orch *orch)
+{
+    return ((const struct simpler_orch_head *)(const void *)orch)->submits;
+}
+
+/** simpler_orch_submit_aic_at, without the way through a function of the library. */
+static inline int simpler_orch_submit_aic_inline(struct simpler_orch *orch, uint32_t func_id,
+                                                 const struct simpler_task_args *args,
+                                                 struct simpler_task_outputs *out, const char *file,
+                                                 int line)
+{
+    if (simpler_orch_is_none(orch))
+        return simpler_orch_submit_aic_at(orch, func_id, args, out, file, line);
+    return simpler_orch_submits_of(orch)->aic(orch, func_id, args, out, file, line);
+}
+
+/** simpler_orch_submit_aiv_at, without the way through a function of the library. */
+static inline int simpler_orch_submit_aiv_inline(struct simpler_orch *orch, uint32_t func_id,
+                                                 const struct simpler_task_args *args,
+                                                 struct simpler_task_outputs *out, const char *file,
+                                                 int line)
+{
+    if (simpler_orch_is_none(orch))
+        return simpler_orch_submit_aiv_at(orch, func_id, args, out, file, line);
+    return simpler_orch_submits_of(orch)->aiv(orch, func_id, args, out, file, line);
+}
+
 SIMPLER_API int simpler_orch_submit_mixed_at(struct simpler_orch *orch,
                                              const struct simpler_mixed_kernels *kernels,
                                              const struct simpler_task_args *args,

@@ -589,8 +589,7 @@ static int get_argument(struct simpler_orch *base, uint64_t task, uint32_t i,
 }
 
 const struct simpler_orch_ops simpler_hbg_ops = {
-    .submit_aic = submit_aic,
-    .submit_aiv = submit_aiv,
+    .submit = {.aic = submit_aic, .aiv = submit_aiv},
     .submit_mixed = submit_mixed,
     .submit_dummy = submit_dummy,
     .alloc_tensors = alloc_tensors,

@@ -37,7 +37,7 @@ int simpler_hbg_orch_open(const struct simpler_platform *platform,
     struct simpler_hbg_orch *orch = simpler_alloc_aligned(1, sizeof(*orch));
     if (orch == NULL)
         return SIMPLER_ENOMEM;
-    orch->head.ops = &simpler_hbg_ops;
+    orch->head.submits = &simpler_hbg_ops.submit;
     orch->stop = stop;
     orch->platform = platform;
     orch->heap_bytes = env->ring_heap[0];

@@ -7,11 +7,6 @@
 #include "base/logger.h"
 #include "task/orch_ops.h"
 
-SIMPLER_INLINE const struct simpler_orch_ops *ops_of(const struct simpler_orch *orch)
-{
-    return ((const struct simpler_orch_head *)(const void *)orch)->ops;
-}
-
 /* Without a run there is nothing to latch: the log has it. */
 SIMPLER_COLD static int no_orch(const char *call)
 {
@@ -34,7 +29,7 @@ int simpler_orch_submit_aic_at(struct simpler_orch *orch, uint32_t func_id,
 {
     if (SIMPLER_UNLIKELY(orch == NULL))
         return no_submit("submit_aic", out);
-    return ops_of(orch)->submit_aic(orch, func_id, args, out, file, line);
+    return simpler_orch_ops_of(orch)->submit.aic(orch, func_id, args, out, file, line);
 }
 
 int simpler_orch_submit_aiv_at(struct simpler_orch *orch, uint32_t func_id,
@@ -43,7 +38,7 @@ int simpler_orch_submit_aiv_at(struct simpler_orch *orch, uint32_t func_id,
 {
     if (SIMPLER_UNLIKELY(orch == NULL))
         return no_submit("submit_aiv", out);
-    return ops_of(orch)->submit_aiv(orch, func_id, args, out, file, line);
+    return simpler_orch_ops_of(orch)->submit.aiv(orch, func_id, args, out, file, line);
 }
 
 int simpler_orch_submit_mixed_at(struct simpler_orch *orch,
@@ -53,7 +48,7 @@ int simpler_orch_submit_mixed_at(struct simpler_orch *orch,
 {
     if (SIMPLER_UNLIKELY(orch == NULL))
         return no_submit("submit_mixed", out);
-    return ops_of(orch)->submit_mixed(orch, kernels, args, out, file, line);
+    return simpler_orch_ops_of(orch)->submit_mixed(orch, kernels, args, out, file, line);
 }
 
 int simpler_orch_submit_dummy_at(struct simpler_orch *orch, const struct simpler_task_args *args,
@@ -61,7 +56,7 @@ int simpler_orch_submit_dummy_at(struct simpler_orch *orch, const struct simpler
 {
     if (SIMPLER_UNLIKELY(orch == NULL))
         return no_submit("submit_dummy", out);
-    return ops_of(orch)->submit_dummy(orch, args, out, file, line);
+    return simpler_orch_ops_of(orch)->submit_dummy(orch, args, out, file, line);
 }
 
 int simpler_orch_alloc_tensors_at(struct simpler_orch *orch,
@@ -70,7 +65,7 @@ int simpler_orch_alloc_tensors_at(struct simpler_orch *orch,
 {
     if (SIMPLER_UNLIKELY(orch == NULL))
         return no_submit("alloc_tensors", out);
-    return ops_of(orch)->alloc_tensors(orch, infos, count, out, file, line);
+    return simpler_orch_ops_of(orch)->alloc_tensors(orch, infos, count, out, file, line);
 }
 
 int simpler_orch_submit_graph_at(struct simpler_orch *orch, simpler_graph_fn fn,
@@ -79,7 +74,8 @@ int simpler_orch_submit_graph_at(struct simpler_orch *orch, simpler_graph_fn fn,
 {
     if (SIMPLER_UNLIKELY(orch == NULL))
         return no_orch("submit_graph");
-    return ops_of(orch)->submit_graph(orch, fn, args, config, config_bytes, file, line);
+    return simpler_orch_ops_of(orch)->submit_graph(orch, fn, args, config, config_bytes, file,
+                                                   line);
 }
 
 int simpler_orch_scope_begin(struct simpler_orch *orch, enum simpler_scope_mode mode)
@@ -92,14 +88,14 @@ int simpler_orch_scope_begin_at(struct simpler_orch *orch, enum simpler_scope_mo
 {
     if (SIMPLER_UNLIKELY(orch == NULL))
         return no_orch("scope_begin");
-    return ops_of(orch)->scope_begin(orch, mode, file, line);
+    return simpler_orch_ops_of(orch)->scope_begin(orch, mode, file, line);
 }
 
 int simpler_orch_scope_end(struct simpler_orch *orch)
 {
     if (SIMPLER_UNLIKELY(orch == NULL))
         return no_orch("scope_end");
-    return ops_of(orch)->scope_end(orch);
+    return simpler_orch_ops_of(orch)->scope_end(orch);
 }
 
 int simpler_orch_get_tensor_data(struct simpler_orch *orch, const struct simpler_tensor *tensor,
@@ -107,7 +103,7 @@ int simpler_orch_get_tensor_data(struct simpler_orch *orch, const struct simpler
 {
     if (SIMPLER_UNLIKELY(orch == NULL))
         return no_orch("get_tensor_data");
-    return ops_of(orch)->get_tensor_data(orch, tensor, index, value);
+    return simpler_orch_ops_of(orch)->get_tensor_data(orch, tensor, index, value);
 }
 
 int simpler_orch_set_tensor_data(struct simpler_orch *orch, const struct simpler_tensor *tensor,
@@ -115,7 +111,7 @@ int simpler_orch_set_tensor_data(struct simpler_orch *orch, const struct simpler
 {
     if (SIMPLER_UNLIKELY(orch == NULL))
         return no_orch("set_tensor_data");
-    return ops_of(orch)->set_tensor_data(orch, tensor, index, value);
+    return simpler_orch_ops_of(orch)->set_tensor_data(orch, tensor, index, value);
 }
 
 void simpler_orch_report_fatal(struct simpler_orch *orch, int code, const char *format, ...)
@@ -137,14 +133,14 @@ void simpler_orch_report_fatal(struct simpler_orch *orch, int code, const char *
     }
     if (code <= 0 || code >= 1000)
         code = SIMPLER_CODE_EXPLICIT_ORCH_FATAL;
-    ops_of(orch)->report_fatal(orch, (enum simpler_device_code)code, text);
+    simpler_orch_ops_of(orch)->report_fatal(orch, (enum simpler_device_code)code, text);
 }
 
 bool simpler_orch_is_fatal(const struct simpler_orch *orch)
 {
     if (SIMPLER_UNLIKELY(orch == NULL))
         return no_orch("is_fatal") != 0;
-    return ops_of(orch)->is_fatal(orch);
+    return simpler_orch_ops_of(orch)->is_fatal(orch);
 }
 
 uint32_t simpler_orch_available_cluster_count(const struct simpler_orch *orch)
@@ -153,7 +149,7 @@ uint32_t simpler_orch_available_cluster_count(const struct simpler_orch *orch)
         (void)no_orch("available_cluster_count");
         return 0;
     }
-    return ops_of(orch)->cluster_count(orch);
+    return simpler_orch_ops_of(orch)->cluster_count(orch);
 }
 
 uint32_t simpler_orch_available_aiv_count(const struct simpler_orch *orch)

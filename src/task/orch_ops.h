@@ -7,15 +7,11 @@
  * orchestrator begins with a struct simpler_orch_head, so that one scene source
  * serves all of them.
  */
+#include "base/compiler.h"
 #include "simpler/orch.h"
 
 struct simpler_orch_ops {
-    int (*submit_aic)(struct simpler_orch *orch, uint32_t func_id,
-                      const struct simpler_task_args *args, struct simpler_task_outputs *out,
-                      const char *file, int line);
-    int (*submit_aiv)(struct simpler_orch *orch, uint32_t func_id,
-                      const struct simpler_task_args *args, struct simpler_task_outputs *out,
-                      const char *file, int line);
+    struct simpler_orch_submits submit; /* first: what the head of an orchestrator points at */
     int (*submit_mixed)(struct simpler_orch *orch, const struct simpler_mixed_kernels *kernels,
                         const struct simpler_task_args *args, struct simpler_task_outputs *out,
                         const char *file, int line);
@@ -45,8 +41,9 @@ struct simpler_orch_ops {
     uint32_t (*cluster_count)(const struct simpler_orch *orch);
 };
 
-struct simpler_orch_head {
-    const struct simpler_orch_ops *ops;
-};
+SIMPLER_INLINE const struct simpler_orch_ops *simpler_orch_ops_of(const struct simpler_orch *orch)
+{
+    return (const struct simpler_orch_ops *)(const void *)simpler_orch_submits_of(orch);
+}
 
 #endif

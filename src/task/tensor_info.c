@@ -41,7 +41,7 @@ int simpler_orch_set_tensor_info_to_task(struct simpler_orch *orch, struct simpl
         SIMPLER_ERROR("set_tensor_info_to_task: orch is NULL");
         return SIMPLER_EINVAL;
     }
-    const struct simpler_orch_ops *ops = ((struct simpler_orch_head *)(void *)orch)->ops;
+    const struct simpler_orch_ops *ops = simpler_orch_ops_of(orch);
     int rc = info == NULL && count != 0 ? SIMPLER_EINVAL : 0;
 
     for (uint32_t i = 0; i < count && rc == 0 && ops->get_argument != NULL; i++) {

@@ -117,6 +117,7 @@ struct simpler_thread {
     uint32_t deferred;    /* conditions that the kernel which runs has registered */
     uint32_t handshake;   /* its copy of the run's enable_profiling_flag, see arg_capture.h */
     uint64_t nap_ns;      /* its last sleep while conditions are open, see deferred.h */
+    int64_t contexts[2];  /* what goes to the last two arguments of each kernel */
     int64_t args[SIMPLER_KERNEL_ARGS];
     struct simpler_tensor scratch[SIMPLER_MAX_TENSORS];
     struct simpler_local_context local;
@@ -149,20 +150,19 @@ enum simpler_settled {
  * A stretch of tasks that pass through, see passing.h.  The orchestrator's; the monitor's once
  * that has been revoked inside a kernel.
  */
-#define SIMPLER_PASSING_TYPES   2u /* AIC and AIV, as in enum simpler_shape */
-#define SIMPLER_PASSING_KERNELS 8u /* of each, by the low bits of func_id */
-struct simpler_passing_kernel {
-    simpler_kernel_fn fn; /* NULL: not known to be short */
-    uint32_t func_id;
-};
+#define SIMPLER_PASSING_TYPES     2u         /* AIC and AIV, as in enum simpler_shape */
+#define SIMPLER_PASSING_KERNELS   8u         /* of each, by the low bits of func_id */
 struct simpler_passing {
-    uint32_t granted; /* tasks that the stretch may have; 0: there is none */
-    uint32_t left;    /* of them */
+    /* What the thread's count of completed tasks was when the stretch began, and is when it ends;
+     * until is 0: there is none. */
+    uint64_t from, until;
     /* The submit whose kernel runs. */
     uint32_t func_id;
     const struct simpler_task_args *args;
     struct simpler_task_outputs *out;
-    struct simpler_passing_kernel kernel[SIMPLER_PASSING_TYPES][SIMPLER_PASSING_KERNELS];
+    /* Kernels that are known to be short, each in its place; none: the id of another place. */
+    uint32_t known[SIMPLER_PASSING_TYPES][SIMPLER_PASSING_KERNELS];
+    simpler_kernel_fn fn[SIMPLER_PASSING_TYPES][SIMPLER_PASSING_KERNELS];
 };
 
 /* The orchestrator of one run. */
@@ -202,6 +202,7 @@ struct simpler_orch {
     uint64_t looked_ticks;              /* when times were last looked at */
     uint32_t looked_seq;                /* submit_seq then */
     uint32_t closely;                   /* so many more of its runs are all timed */
+    uint32_t calm;                      /* looks in a row that found tasks short, see handover.h */
     /* Producers of the task being submitted. */
     struct simpler_edge_sink sink;
     uint64_t sink_ids[64];

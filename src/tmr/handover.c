@@ -9,6 +9,7 @@
 /* Of short kernels that the orchestrator runs as they are submitted one in so many more is timed:
  * that they have become long shows in the time between two looks around as well. */
 #define SHORT_SELDOM 8u
+#define CALM_SELDOM  32u
 /* Runs that are all timed when that time was long: of several kernels in turn each is met. */
 #define CLOSELY 64u
 
@@ -25,7 +26,10 @@ void simpler_handover_note(struct simpler_thread *thread, uint32_t func_id, uint
         orch->closely--;
         thread->timing = 0;
     } else if (simpler_handover_kernel_ns(device, func_id) < orch->solo_below_ns) {
-        thread->timing = runs * SHORT_SELDOM;
+        thread->timing = runs * (simpler_handover_is_calm(orch) ? CALM_SELDOM : SHORT_SELDOM);
+    } else {
+        orch->calm = 0;
+        simpler_passing_drop(orch, func_id);
     }
 }
 
@@ -57,6 +61,9 @@ void simpler_handover_look(struct simpler_orch *orch)
         simpler_clock_ticks_to_ns(now - orch->looked_ticks) / tasks >= orch->solo_below_ns) {
         orch->thread->timing = 0;
         orch->closely = CLOSELY;
+        orch->calm = 0;
+    } else if (orch->calm < SIMPLER_CALM_LOOKS) {
+        orch->calm++;
     }
     orch->looked_ticks = now;
     orch->looked_seq = orch->submit_seq;
@@ -76,6 +83,7 @@ void simpler_handover_set(struct simpler_orch *orch, uint64_t ns)
 void simpler_handover_start(struct simpler_orch *orch)
 {
     orch->looked_ticks = simpler_clock_ticks();
+    orch->calm = 0;
     orch->never_solo = orch->device->exec_threads;
     orch->all_solo = orch->device->thread_count == 1 && !orch->never_solo;
     if (orch->all_solo)

@@ -42,6 +42,23 @@ void simpler_handover_note(struct simpler_thread *thread, uint32_t func_id, uint
 /* Which tasks of a run that begins are not handed over. */
 void simpler_handover_start(struct simpler_orch *orch);
 
+/*
+ * How many tasks a stretch may have (a power of two): more once so many have been short in a row
+ * that a long one is not expected, for its time is looked at only when the stretch ends.
+ */
+#define SIMPLER_STRETCH_FIRST 64u
+#define SIMPLER_STRETCH_CALM  256u
+#define SIMPLER_CALM_LOOKS    16u
+SIMPLER_INLINE bool simpler_handover_is_calm(const struct simpler_orch *orch)
+{
+    return orch->calm >= SIMPLER_CALM_LOOKS;
+}
+
+SIMPLER_INLINE uint32_t simpler_handover_stretch(const struct simpler_orch *orch)
+{
+    return simpler_handover_is_calm(orch) ? SIMPLER_STRETCH_CALM : SIMPLER_STRETCH_FIRST;
+}
+
 /* A round trip was measured. */
 void simpler_handover_set(struct simpler_orch *orch, uint64_t ns);
 

@@ -10,8 +10,9 @@
 /* The arguments are the kernel's own until it returns: the one before may have used them. */
 SIMPLER_INLINE void simpler_kernel_set_contexts(struct simpler_thread *thread)
 {
-    thread->args[SIMPLER_KERNEL_LOCAL_CONTEXT] = (int64_t)(uintptr_t)&thread->local;
-    thread->args[SIMPLER_KERNEL_GLOBAL_CONTEXT] = (int64_t)(uintptr_t)&thread->global;
+    _Static_assert(SIMPLER_KERNEL_GLOBAL_CONTEXT == SIMPLER_KERNEL_LOCAL_CONTEXT + 1,
+                   "one copy sets both");
+    memcpy(&thread->args[SIMPLER_KERNEL_LOCAL_CONTEXT], thread->contexts, sizeof(thread->contexts));
 }
 
 /* @word: which task it is, see kernel_word.h. */

@@ -70,13 +70,19 @@ SIMPLER_INLINE void simpler_kernel_enter(struct simpler_thread *thread, uint64_t
 /* The thread was asked: waits for the answer, and for its release when it was revoked. */
 void simpler_kernel_asked(struct simpler_thread *thread);
 
-/* The kernel's status; one test for the question and a failure. */
-SIMPLER_INLINE int simpler_kernel_leave(struct simpler_thread *thread, int status)
+/* enum simpler_revoke: whether the thread was asked (simpler_kernel_asked). */
+SIMPLER_INLINE uint32_t simpler_kernel_leave_asked(struct simpler_thread *thread)
 {
     SIMPLER_TESTPOINT(KERNEL_BEFORE_LEAVE);
     /* Else addresses are kept over the call, which costs more than to make them again. */
     __asm__("" : "+r"(thread));
-    uint32_t asked = simpler_kernel_guard_leave(&thread->counts.guard);
+    return simpler_kernel_guard_leave(&thread->counts.guard);
+}
+
+/* The kernel's status; one test for the question and a failure. */
+SIMPLER_INLINE int simpler_kernel_leave(struct simpler_thread *thread, int status)
+{
+    uint32_t asked = simpler_kernel_leave_asked(thread);
     if (SIMPLER_LIKELY((asked | (uint32_t)status) == 0))
         return 0;
     if (asked != SIMPLER_REVOKE_NOT)

@@ -90,7 +90,7 @@ void simpler_orchestrator_reset(struct simpler_device *device)
     uint32_t first = 0;
 
     memset(orch, 0, sizeof(*orch));
-    orch->head.ops = &simpler_tmr_ops;
+    orch->head.submits = &simpler_tmr_ops.submit;
     orch->frames = frames;
     orch->frame_capacity = frame_capacity;
     orch->probed_ticks = probed;
@@ -105,6 +105,7 @@ void simpler_orchestrator_reset(struct simpler_device *device)
                           (uint32_t)(device->run->hazards == SIMPLER_HAZARDS_ALL)
                               << SIMPLER_USE_INPUT;
     orch->sane_form = orch->strided_form = simpler_submit_form(&plain);
+    simpler_passing_forget(orch);
     simpler_handover_start(orch);
     for (uint32_t r = 0; r < CHIP_MAX_RING_DEPTH; r++) {
         reset_ring(device, r, first);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tmr/passing.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "tmr/kernel_word.h"
@@ -10,15 +11,25 @@
 #include "tmr/solo.h"
 #include "tmr/submit_slot.h"
 
+static void go_on(struct simpler_orch *orch);
+
 /* ---- the calls while a stretch lasts ---- */
 
 /*
- * Neither an error, nor extras, nor OUTPUTs, nor explicit dependencies.  Word by word: they have
+ * 0: neither an error, nor extras, nor OUTPUTs, nor explicit dependencies.  Word by word: they have
  * just been written, and a load of two words that were stored apart waits for both stores.
  */
-SIMPLER_INLINE bool is_plain(const struct simpler_task_args *args)
+SIMPLER_INLINE uint32_t odd_words(const struct simpler_task_args *args)
 {
-    return (args->error | args->extra | args->output_count | args->dependency_count) == 0;
+    return args->error | args->extra | args->output_count | args->dependency_count;
+}
+
+/* Why the run is to stop, or 0.  Its device is around the orchestrator. */
+SIMPLER_INLINE int32_t stop_of(const struct simpler_orch *orch)
+{
+    const struct simpler_device *device =
+        (const void *)((const char *)orch - offsetof(struct simpler_device, orch));
+    return atomic_load_explicit(&device->stop, memory_order_relaxed);
 }
 
 /*
@@ -67,41 +78,67 @@ SIMPLER_INLINE void note(struct simpler_orch *orch, uint32_t func_id,
     orch->passing.out = out;
     orch->solo_file = file;
     orch->solo_line = line;
-    if (out != NULL) {
-        out->id.raw = simpler_passing_next_id(orch);
+    if (SIMPLER_UNLIKELY(out != NULL)) {
+        out->id.raw = simpler_passing_id(orch, simpler_passing_passed(orch));
         out->count = 0;
     }
 }
 
-SIMPLER_INLINE const struct simpler_passing_kernel *
-kernel_of(const struct simpler_orch *orch, enum simpler_shape shape, uint32_t func_id)
+/* The stretch is over: times are looked at, and if tasks still are short there is another one. */
+static SIMPLER_NOINLINE int renew(struct simpler_orch *orch)
 {
-    return &orch->passing.kernel[shape][func_id % SIMPLER_PASSING_KERNELS];
+    simpler_passing_end(orch);
+    simpler_submit_look_at_times(orch);
+    go_on(orch);
+    return 0;
+}
+
+SIMPLER_INLINE int passed(struct simpler_orch *orch, struct simpler_thread *thread)
+{
+    uint64_t completed = simpler_scheduler_count_completed(thread);
+    return SIMPLER_UNLIKELY(completed == orch->passing.until) ? renew(orch) : 0;
+}
+
+/*
+ * The thread was asked, or the task has failed or is not done yet.  A revocation has ended the
+ * stretch: what is counted from here on, this task, is added when the orchestration returns.
+ */
+SIMPLER_COLD static int end_oddly(struct simpler_orch *orch, enum simpler_shape shape, int status,
+                                  uint32_t asked)
+{
+    if (asked != SIMPLER_REVOKE_NOT)
+        simpler_kernel_asked(orch->thread);
+    if (((uint32_t)status | orch->thread->deferred) != 0)
+        return keep(orch, shape, status);
+    if (orch->passing.until == 0) {
+        orch->passing.from = simpler_passing_completed(orch);
+        orch->passing.until = UINT64_MAX;
+    }
+    return passed(orch, orch->thread);
 }
 
 SIMPLER_INLINE int pass(struct simpler_orch *orch, enum simpler_shape shape, uint32_t func_id)
 {
-    simpler_kernel_set_contexts(orch->thread);
-    simpler_kernel_enter(orch->thread, func_id);
-    int status = kernel_of(orch, shape, func_id)->fn(orch->thread->args);
-    status = simpler_kernel_leave(orch->thread, status);
-    if (SIMPLER_UNLIKELY(((uint32_t)status | orch->thread->deferred) != 0))
-        return keep(orch, shape, status);
-    /* Behind a revocation, which has ended the stretch: one below 0, a count of one. */
-    orch->passing.left--;
-    simpler_scheduler_count_completed(orch->thread);
-    return 0;
+    struct simpler_thread *thread = orch->thread;
+
+    simpler_kernel_set_contexts(thread);
+    simpler_kernel_enter(thread, func_id);
+    int status = orch->passing.fn[shape][func_id % SIMPLER_PASSING_KERNELS](thread->args);
+    thread = orch->thread; /* to keep it over the call costs more */
+    uint32_t asked = simpler_kernel_leave_asked(thread);
+    if (SIMPLER_UNLIKELY((asked | thread->deferred | (uint32_t)status) != 0))
+        return end_oddly(orch, shape, status, asked);
+    return passed(orch, thread);
 }
 
-/* The stretch goes on, the kernel is short, and the submit wants nothing else. */
+/* The run is not to stop, the kernel is short, and the submit wants nothing else. */
 SIMPLER_INLINE bool may_pass(const struct simpler_orch *orch, enum simpler_shape shape,
                              uint32_t func_id, const struct simpler_task_args *args)
 {
-    const struct simpler_passing_kernel *kernel = kernel_of(orch, shape, func_id);
+    uint32_t known = orch->passing.known[shape][func_id % SIMPLER_PASSING_KERNELS];
 
-    return SIMPLER_LIKELY(orch->passing.left != 0 && kernel->fn != NULL &&
-                          kernel->func_id == func_id && args != NULL && is_plain(args) &&
-                          atomic_load_explicit(&orch->device->stop, memory_order_relaxed) == 0);
+    return SIMPLER_LIKELY(known == func_id && args != NULL &&
+                          (odd_words(args) | (uint32_t)stop_of(orch)) == 0);
 }
 
 SIMPLER_INLINE bool has_args(const struct simpler_task_args *args)
@@ -210,13 +247,17 @@ static int scope_begin(struct simpler_orch *orch, enum simpler_scope_mode mode, 
                        int line)
 {
     simpler_passing_end(orch);
-    return simpler_tmr_scope_begin(orch, mode, file, line);
+    int status = simpler_tmr_scope_begin(orch, mode, file, line);
+    go_on(orch);
+    return status;
 }
 
 static int scope_end(struct simpler_orch *orch)
 {
     simpler_passing_end(orch);
-    return simpler_tmr_scope_end(orch);
+    int status = simpler_tmr_scope_end(orch);
+    go_on(orch);
+    return status;
 }
 
 static int get_tensor_data(struct simpler_orch *orch, const struct simpler_tensor *tensor,
@@ -240,8 +281,7 @@ static void report_fatal(struct simpler_orch *orch, enum simpler_device_code cod
 }
 
 static const struct simpler_orch_ops passing_ops = {
-    .submit_aic = pass_aic,
-    .submit_aiv = pass_aiv,
+    .submit = {.aic = pass_aic, .aiv = pass_aiv},
     .submit_mixed = submit_mixed,
     .submit_dummy = submit_dummy,
     .alloc_tensors = alloc_tensors,
@@ -257,13 +297,18 @@ static const struct simpler_orch_ops passing_ops = {
 
 /* ---- begin and end ---- */
 
-void simpler_passing_begin(struct simpler_orch *orch, const struct simpler_submit_request *q,
-                           uint32_t most)
+/* To the next look around, or a later one: while nothing is unfinished it finds nothing. */
+static uint32_t rest_of_stretch(const struct simpler_orch *orch)
 {
-    struct simpler_passing *passing = &orch->passing;
+    uint32_t most = simpler_handover_stretch(orch);
+    return most - orch->submit_seq % most;
+}
+
+static void begin(struct simpler_orch *orch)
+{
     /* Ids that the ring has left; the next run of a kernel that is timed takes the slow way. */
     uint32_t ids = SIMPLER_MAX_TASK_ID - orch->ring[orch->current].next;
-    uint32_t timing = orch->thread->timing;
+    uint32_t timing = orch->thread->timing, most = rest_of_stretch(orch);
 
     if (most > ids)
         most = ids;
@@ -271,12 +316,28 @@ void simpler_passing_begin(struct simpler_orch *orch, const struct simpler_submi
         most = timing;
     if (most == 0)
         return;
-    struct simpler_passing_kernel *kernel =
-        &passing->kernel[q->shape][q->func_id % SIMPLER_PASSING_KERNELS];
-    kernel->func_id = q->func_id;
-    kernel->fn = orch->device->kernels[q->func_id]->fn;
-    passing->granted = passing->left = most;
-    orch->head.ops = &passing_ops;
+    orch->passing.from = simpler_passing_completed(orch);
+    orch->passing.until = orch->passing.from + most;
+    orch->head.submits = &passing_ops.submit;
+}
+
+/*
+ * After a call that has ended a stretch: another one, if tasks pass through here as well.  A ring
+ * that is held has a task.
+ */
+static void go_on(struct simpler_orch *orch)
+{
+    if (orch->settled == SIMPLER_SETTLED && simpler_ring_live(orch, orch->current) == 0)
+        begin(orch);
+}
+
+void simpler_passing_begin(struct simpler_orch *orch, const struct simpler_submit_request *q)
+{
+    uint32_t at = q->func_id % SIMPLER_PASSING_KERNELS;
+
+    orch->passing.known[q->shape][at] = q->func_id;
+    orch->passing.fn[q->shape][at] = orch->device->kernels[q->func_id]->fn;
+    begin(orch);
 }
 
 void simpler_passing_end(struct simpler_orch *orch)
@@ -285,14 +346,18 @@ void simpler_passing_end(struct simpler_orch *orch)
     struct simpler_thread *thread = orch->thread;
     uint32_t count = simpler_passing_count(orch);
 
-    orch->passing.granted = orch->passing.left = 0;
-    orch->head.ops = &simpler_tmr_ops;
+    orch->passing.until = 0;
+    orch->head.submits = &simpler_tmr_ops.submit;
     if (count == 0)
         return;
     ring->done_from = ring->next += count;
+    if (ring->window_peak == 0)
+        ring->window_peak = 1;
     orch->device->alive[orch->current] = ring->next;
     orch->submitted += count;
-    orch->submit_seq += count; /* never past a look around, which comes before it wraps */
+    orch->submit_seq += count;
+    if (SIMPLER_UNLIKELY(orch->submit_seq == 0)) /* a stretch ends where it wraps */
+        simpler_linking_renumber(orch);
     thread->timing -= count;
     simpler_scheduler_count_many(&thread->counts.run, count);
     simpler_scope_sample_wired(orch, ring);
@@ -300,5 +365,6 @@ void simpler_passing_end(struct simpler_orch *orch)
 
 void simpler_passing_forget(struct simpler_orch *orch)
 {
-    memset(orch->passing.kernel, 0, sizeof(orch->passing.kernel));
+    for (uint32_t func_id = 0; func_id < SIMPLER_PASSING_KERNELS; func_id++)
+        simpler_passing_drop(orch, func_id);
 }

@@ -43,6 +43,8 @@ void simpler_scheduler_init_thread(struct simpler_thread *thread, struct simpler
     thread->stack = SIMPLER_NO_TASK;
     thread->owed = SIMPLER_NO_TASK;
     thread->victim = device->thread_count - 1;
+    thread->contexts[0] = (int64_t)(uintptr_t)&thread->local;
+    thread->contexts[1] = (int64_t)(uintptr_t)&thread->global;
     thread->local.block_num = 1;
     thread->local.member = &thread->member;
     thread->member.ops = &simpler_launch_member_ops;

@@ -42,11 +42,11 @@ SIMPLER_INLINE void simpler_scheduler_count_many(_Atomic uint64_t *count, uint64
 }
 
 /* P9, release: after the done byte. */
-SIMPLER_INLINE void simpler_scheduler_count_completed(struct simpler_thread *thread)
+SIMPLER_INLINE uint64_t simpler_scheduler_count_completed(struct simpler_thread *thread)
 {
-    _Atomic uint64_t *count = &thread->counts.completed;
-    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
-                          memory_order_release);
+    uint64_t count = atomic_load_explicit(&thread->counts.completed, memory_order_relaxed) + 1;
+    atomic_store_explicit(&thread->counts.completed, count, memory_order_release);
+    return count;
 }
 
 /* Makes a ready shared task available to everybody. */

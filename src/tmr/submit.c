@@ -177,6 +177,11 @@ SIMPLER_INLINE void look_at_times(struct simpler_orch *orch)
         look_around(orch);
 }
 
+void simpler_submit_look_at_times(struct simpler_orch *orch)
+{
+    look_at_times(orch);
+}
+
 /* A task that is captured once its conditions hold is captured from its slot. */
 static SIMPLER_COLD void keep_arguments(struct simpler_orch *orch,
                                         const struct simpler_submit_request *q, uint32_t number,
@@ -271,7 +276,7 @@ SIMPLER_INLINE int pass_through(struct simpler_orch *orch, struct simpler_ring *
     /* The look, or the run itself if it was timed, may have found that it is not short any more. */
     if (!watched && q->shape != SIMPLER_SHAPE_DUMMY && q->args->dependency_count == 0 &&
         is_short(orch, q))
-        simpler_passing_begin(orch, q, ADVANCE_PERIOD - 1 - orch->submit_seq % ADVANCE_PERIOD);
+        simpler_passing_begin(orch, q);
     return 0;
 }
 

@@ -25,8 +25,7 @@ uint32_t simpler_tmr_cluster_count(const struct simpler_orch *orch)
 }
 
 const struct simpler_orch_ops simpler_tmr_ops = {
-    .submit_aic = simpler_tmr_submit_aic,
-    .submit_aiv = simpler_tmr_submit_aiv,
+    .submit = {.aic = simpler_tmr_submit_aic, .aiv = simpler_tmr_submit_aiv},
     .submit_mixed = simpler_tmr_submit_mixed,
     .submit_dummy = simpler_tmr_submit_dummy,
     .alloc_tensors = simpler_tmr_alloc_tensors,

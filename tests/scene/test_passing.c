@@ -8,7 +8,7 @@
 #include "cm.h"
 #include "kit.h"
 #include "passing_rig.h"
-#include "tmr/engine.h"
+#include "tmr/passing.h"
 
 static struct kit kit;
 static struct simpler_run_result result;
@@ -311,6 +311,95 @@ static void any_number_of_tasks_is_counted(void **state)
     }
 }
 
+/* ---- scopes ---- */
+
+/* Behind a boundary there is another stretch, but not where a scope holds its ring. */
+static void over_boundaries(struct simpler_orch *orch, void *user)
+{
+    struct simpler_create_info info = kit_info(8, SIMPLER_DTYPE_UINT64);
+    struct simpler_task_outputs out;
+    (void)user;
+
+    passing_all_short(orch);
+    passing_open(orch, 0, 40);
+    SIMPLER_SCOPE(orch)
+    {
+        SIMPLER_SCOPE(orch)
+        {
+            KIT_EXPECT(passing_is_open(orch));
+            KIT_EXPECT_EQUAL(passing_nop(orch, 0, &out), 0);
+            KIT_EXPECT_EQUAL(out.id.raw, (uint64_t)2 << 32);
+        }
+    }
+    KIT_EXPECT(passing_is_open(orch));
+    KIT_EXPECT_EQUAL(passing_nop(orch, 0, NULL), 0);
+    KIT_EXPECT_EQUAL(simpler_orch_alloc_tensors(orch, &info, 1, &out), 0); /* holds ring 0 */
+    KIT_EXPECT(!passing_is_open(orch));
+    SIMPLER_SCOPE(orch)
+    {
+        passing_open(orch, 0, 10);
+    }
+    KIT_EXPECT(!passing_is_open(orch));
+    KIT_EXPECT_EQUAL(passing_nop(orch, 0, &out), 0);
+    KIT_EXPECT(!passing_is_open(orch));
+}
+
+static void a_stretch_goes_on_behind_a_boundary_unless_the_ring_is_held(void **state)
+{
+    (void)state;
+    must_pass(over_boundaries, NULL, 1);
+    assert_int_equal(result.stats.ring[2].tasks, 1);
+    assert_int_equal(result.stats.ring[2].task_window_peak, 1);
+}
+
+/* ---- one stretch after the other ---- */
+
+/* No task between them takes the slow way, unless its kernel is to be timed. */
+static void one_after_the_other(struct simpler_orch *orch, void *user)
+{
+    (void)user;
+    passing_all_short(orch);
+    passing_open(orch, 0, 40);
+    orch->thread->timing = 5000;
+    for (uint32_t i = 0; i < 2000; i++) {
+        KIT_EXPECT_EQUAL(passing_nop(orch, 0, NULL), 0);
+        KIT_EXPECT(passing_is_open(orch));
+    }
+}
+
+static void stretches_follow_each_other(void **state)
+{
+    (void)state;
+    must_pass(one_after_the_other, NULL, 1);
+}
+
+/* ---- the number of submits wraps ---- */
+
+/* A mark that an early submit has left would be taken for one of the submit with that number. */
+static void wraps(struct simpler_orch *orch, void *user)
+{
+    uint32_t left = *(uint32_t *)user;
+
+    passing_all_short(orch);
+    passing_open(orch, 0, 40);
+    simpler_passing_end(orch);
+    orch->submit_seq = orch->looked_seq = 0 - left;
+    orch->device->table.slot[0].mark = orch->device->table.slot[7].mark = 1;
+    for (uint32_t i = 0; i < left; i++)
+        KIT_EXPECT_EQUAL(passing_nop(orch, 0, NULL), 0);
+    simpler_passing_end(orch);
+    KIT_EXPECT_EQUAL(orch->submit_seq, 1);
+    KIT_EXPECT_EQUAL(orch->device->table.slot[0].mark, 0);
+    KIT_EXPECT_EQUAL(orch->device->table.slot[7].mark, 0);
+}
+
+static void the_number_of_submits_may_wrap_in_a_stretch(void **state)
+{
+    (void)state;
+    for (uint32_t left = 1; left <= 600; left += 37)
+        must_pass(wraps, &left, 1);
+}
+
 /* ---- an id that has not been given ---- */
 
 static void depends_on_the_future(struct simpler_orch *orch, void *user)
@@ -383,9 +472,8 @@ static void the_last_ids(struct simpler_orch *orch, void *user)
     passing_all_short(orch);
     passing_open(orch, 0, 40);
     KIT_EXPECT(!simpler_orch_is_fatal(orch));
-    /* A call that ends the stretch; then so many ids are left. */
-    SIMPLER_SCOPE(orch)
-    passing_nop(orch, 0, NULL);
+    /* Then so many ids are left. */
+    simpler_passing_end(orch);
     orch->ring[ring].next = orch->ring[ring].done_from = SIMPLER_MAX_TASK_ID - left;
     orch->device->alive[ring] = SIMPLER_MAX_TASK_ID - left;
     for (uint32_t i = 0; i < left; i++) {
@@ -418,6 +506,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ids_and_counts_are_exact_whatever_comes_between),
         cmocka_unit_test(any_number_of_tasks_is_counted),
+        cmocka_unit_test(a_stretch_goes_on_behind_a_boundary_unless_the_ring_is_held),
+        cmocka_unit_test(stretches_follow_each_other),
+        cmocka_unit_test(the_number_of_submits_may_wrap_in_a_stretch),
         cmocka_unit_test(only_ids_that_were_given_can_be_named),
         cmocka_unit_test(a_reported_error_ends_it),
         cmocka_unit_test(a_stretch_does_not_pass_the_last_id),

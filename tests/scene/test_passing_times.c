@@ -11,7 +11,7 @@
 #include "cm.h"
 #include "kit.h"
 #include "passing_rig.h"
-#include "tmr/engine.h"
+#include "tmr/handover.h"
 
 #define SHORT_NS 20000u  /* below that a kernel counts as short, whatever the machine */
 #define LONG_NS  200000u /* what the long ones take, without a CPU: the other thread gets it */
@@ -139,6 +139,49 @@ static void one_that_becomes_short_stays_again(void **state)
     assert_true(elsewhere(MANY - 1000, MANY) < 50);
 }
 
+/* The longest stretch of the next @n tasks, of which each may take @ns. */
+static uint32_t longest(struct simpler_orch *orch, uint32_t n, uint32_t ns)
+{
+    struct task task = {ns, 0, false};
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        submit_one(orch, 0, &task);
+        if (passing_left(orch) > most)
+            most = passing_left(orch);
+    }
+    return most;
+}
+
+/* One thread: long kernels are not handed over, the looks alone tell stretches how long to be. */
+static void calm_and_long(struct simpler_orch *orch, void *user)
+{
+    (void)user;
+
+    plan.orch = orch;
+    plan.orchestrator = (int)syscall(SYS_gettid);
+    passing_short_below(orch, 1000000);
+    uint32_t first = longest(orch, 600, 0);
+    KIT_EXPECT(first > 16 && first <= SIMPLER_STRETCH_FIRST);
+    longest(orch, 600, 0);
+    KIT_EXPECT(longest(orch, 1200, 0) > SIMPLER_STRETCH_FIRST);
+    KIT_EXPECT(orch->calm == SIMPLER_CALM_LOOKS);
+    /* Now they are long. */
+    passing_short_below(orch, 2000);
+    longest(orch, 300, 20000);
+    KIT_EXPECT(orch->calm < SIMPLER_CALM_LOOKS);
+    passing_short_below(orch, 1000000);
+    KIT_EXPECT(longest(orch, 500, 0) <= SIMPLER_STRETCH_FIRST);
+}
+
+static void stretches_are_longer_when_all_was_short(void **state)
+{
+    (void)state;
+    struct simpler_call_config config = kit_config(1);
+
+    assert_int_equal(kit_run(&kit, calm_and_long, NULL, &config, &result), 0);
+}
+
 /* A kernel on AIC has passed, is known to be long, is handed over; one on AIV opens a stretch. */
 static void one_has_left(struct simpler_orch *orch, void *user)
 {
@@ -184,6 +227,7 @@ int main(void)
         cmocka_unit_test(one_that_becomes_long_is_handed_over),
         cmocka_unit_test(one_of_several_is_found),
         cmocka_unit_test(one_that_becomes_short_stays_again),
+        cmocka_unit_test(stretches_are_longer_when_all_was_short),
         cmocka_unit_test(one_that_was_handed_over_is_forgotten),
     };
     return cmocka_run_group_tests(tests, open_kit, close_kit);

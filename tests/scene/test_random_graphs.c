@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * ctest: TIMEOUT 300
  * Random programs against their serial reference (SY-01, SY-05): hazards all and
  * raw, kernels of no length and of some microseconds, sizes from the smallest
  * that are promised to be enough.

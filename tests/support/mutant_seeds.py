@@ -227,21 +227,23 @@ MUTANTS = [
     ("settled-though-failed", "tasks pass through although one has failed", "dev", [
         ("src/tmr/solo.c", "    orch->settled = SIMPLER_SETTLED_NOT;\n", "    (void)orch;\n")]),
     ("stretch-id", "a task of a stretch has the id of its first", "dev", [
-        ("src/tmr/passing.h", "ring[orch->current].next + simpler_passing_count(orch);",
-         "ring[orch->current].next;")], STRETCH_TESTS),
+        ("src/tmr/passing.c", "simpler_passing_id(orch, simpler_passing_passed(orch))",
+         "simpler_passing_id(orch, 0)")], STRETCH_TESTS),
+    ("stretch-id-seen", "a report names the first task of a stretch", "dev", [
+        ("src/tmr/passing.h", "simpler_passing_id(orch, simpler_passing_count(orch))",
+         "simpler_passing_id(orch, 0)")], STRETCH_TESTS),
     ("stretch-answer", "the answer of a submit keeps an earlier count", "dev", [
         ("src/tmr/passing.c", "        out->count = 0;\n", "")], STRETCH_TESTS),
     ("stretch-past-last-id", "a stretch may pass the last id", "dev", [
         ("src/tmr/passing.c", "    if (most > ids)\n        most = ids;\n", "    (void)ids;\n")],
      STRETCH_TESTS),
     ("stretch-modulo", "a kernel is known by the low bits of its id", "dev", [
-        ("src/tmr/passing.c", "                          kernel->func_id == func_id &&",
-         "                         ")], STRETCH_TESTS),
+        ("src/tmr/passing.c", "known == func_id && args != NULL", "args != NULL")], STRETCH_TESTS),
     ("stretch-core", "AIC and AIV kernels share their places", "dev", [
-        ("src/tmr/passing.c",
-         "    return &orch->passing.kernel[shape][func_id % SIMPLER_PASSING_KERNELS];",
-         "    return &orch->passing.kernel[0 * shape][func_id % SIMPLER_PASSING_KERNELS];"),
-        ("src/tmr/passing.c", "        &passing->kernel[q->shape][", "        &passing->kernel[0][")],
+        ("src/tmr/passing.c", "orch->passing.known[shape]", "orch->passing.known[0 * shape]"),
+        ("src/tmr/passing.c", "orch->passing.fn[shape]", "orch->passing.fn[0 * shape]"),
+        ("src/tmr/passing.c", "orch->passing.known[q->shape]", "orch->passing.known[0]"),
+        ("src/tmr/passing.c", "orch->passing.fn[q->shape]", "orch->passing.fn[0]")],
      STRETCH_TESTS),
     ("stretch-extras", "extras of a task are not looked at in a stretch", "dev", [
         ("src/tmr/passing.c", "args->error | args->extra | args->output_count",
@@ -250,8 +252,8 @@ MUTANTS = [
         ("src/tmr/passing.c", "args->error | args->extra | args->output_count",
          "args->extra | args->output_count")], STRETCH_TESTS),
     ("stretch-dependencies", "explicit dependencies are not looked at in a stretch", "dev", [
-        ("src/tmr/passing.c", "args->output_count | args->dependency_count) == 0",
-         "args->output_count) == 0")], STRETCH_TESTS),
+        ("src/tmr/passing.c", "args->output_count | args->dependency_count;",
+         "args->output_count;")], STRETCH_TESTS),
     ("stretch-unreset", "counts of arguments are not looked at in a stretch", "dev", [
         ("src/tmr/passing.c", "!simpler_submit_counts_fit(args) ||", "false ||")], STRETCH_TESTS),
     ("stretch-tensors", "tensors are not looked at in a stretch", "dev", [
@@ -262,7 +264,7 @@ MUTANTS = [
     ("stretch-map-credit", "what a task of a stretch leaves in the map is not counted", "dev", [
         ("src/tmr/passing.c", "    orch->map_credit = 0;", "    ;")], STRETCH_TESTS),
     ("stretch-contexts", "a kernel of a stretch gets what the one before has left", "dev", [
-        ("src/tmr/passing.c", "    simpler_kernel_set_contexts(orch->thread);\n", "")], STRETCH_TESTS),
+        ("src/tmr/passing.c", "    simpler_kernel_set_contexts(thread);\n", "")], STRETCH_TESTS),
     ("stretch-site", "a report names the site of an earlier submit", "dev", [
         ("src/tmr/passing.c", "    orch->solo_line = line;\n", "    (void)line;\n")], STRETCH_TESTS),
     ("stretch-failure", "a failure in a stretch is not kept", "dev", [
@@ -272,13 +274,31 @@ MUTANTS = [
         ("src/tmr/passing.c", "(((uint32_t)status | orch->thread->deferred) != 0)",
          "(((uint32_t)status) != 0)")], STRETCH_TESTS),
     ("stretch-unstopped", "a stretch goes on when the run is stopped", "dev", [
-        ("src/tmr/passing.c",
-         "atomic_load_explicit(&orch->device->stop, memory_order_relaxed) == 0);", "true);")],
+        ("src/tmr/passing.c", "(odd_words(args) | (uint32_t)stop_of(orch)) == 0",
+         "odd_words(args) == 0")],
      STRETCH_TESTS),
     ("stretch-over-scope", "a scope begins within a stretch", "dev", [
         ("src/tmr/passing.c",
-         "    simpler_passing_end(orch);\n    return simpler_tmr_scope_begin(",
-         "    return simpler_tmr_scope_begin(")], STRETCH_TESTS),
+         "    simpler_passing_end(orch);\n    int status = simpler_tmr_scope_begin(",
+         "    int status = simpler_tmr_scope_begin(")], STRETCH_TESTS),
+    ("stretch-not-renewed", "a stretch that has had its tasks is not followed by another", "dev", [
+        ("src/tmr/passing.c", "    simpler_submit_look_at_times(orch);\n    go_on(orch);\n",
+         "    simpler_submit_look_at_times(orch);\n")], STRETCH_TESTS),
+    ("stretch-never-looked", "a stretch is renewed without a look at the times", "dev", [
+        ("src/tmr/passing.c", "    simpler_submit_look_at_times(orch);\n", "")], STRETCH_TESTS),
+    ("stretch-held", "a stretch goes on in a scope whose ring is held", "dev", [
+        ("src/tmr/passing.c",
+         "orch->settled == SIMPLER_SETTLED && simpler_ring_live(orch, orch->current) == 0",
+         "orch->settled == SIMPLER_SETTLED")], STRETCH_TESTS),
+    ("stretch-not-calm", "a stretch is long from the start", "dev", [
+        ("src/tmr/handover.h", "    return orch->calm >= SIMPLER_CALM_LOOKS;", "    return true;")],
+     STRETCH_TESTS),
+    ("stretch-wrapped", "marks of before the count of submits wrapped in a stretch stay", "dev", [
+        ("src/tmr/passing.c", "        simpler_linking_renumber(orch);\n",
+         "        orch->submit_seq = 1;\n")], STRETCH_TESTS),
+    ("stretch-peak", "tasks of a stretch leave no mark on their ring's window", "dev", [
+        ("src/tmr/passing.c", "        ring->window_peak = 1;\n", "        ring->window_peak = 0;\n")],
+     STRETCH_TESTS),
     ("stretch-over-alloc", "tensors are allocated within a stretch", "dev", [
         ("src/tmr/passing.c",
          "    simpler_passing_end(orch);\n    return simpler_tmr_alloc_tensors(",

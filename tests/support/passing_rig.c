@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "passing_rig.h"
 
-#include "tmr/engine.h"
+#include "tmr/passing.h"
 
 void passing_all_short(struct simpler_orch *orch)
 {
@@ -16,12 +16,13 @@ void passing_short_below(struct simpler_orch *orch, uint64_t ns)
 
 bool passing_is_open(const struct simpler_orch *orch)
 {
-    return orch->passing.granted != 0;
+    return orch->passing.until != 0;
 }
 
 uint32_t passing_left(const struct simpler_orch *orch)
 {
-    return orch->passing.left;
+    uint64_t until = orch->passing.until;
+    return until == 0 ? 0 : (uint32_t)(until - simpler_passing_completed(orch));
 }
 
 int passing_nop(struct simpler_orch *orch, uint32_t variant, struct simpler_task_outputs *out)
