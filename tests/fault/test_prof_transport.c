@@ -42,8 +42,13 @@ static void a_good_run(struct rig *rig, uint32_t epoch)
     assert_int_equal(accounting.received, rig->streams[1].sent.count);
 }
 
+/* What a failure came to. */
+struct failures {
+    uint32_t of_open, of_a_run;
+};
+
 /* False when the run ended without meeting the failure. */
-static bool one_run(uint64_t nth, uint64_t times, uint32_t *failures)
+static bool one_run(uint64_t nth, uint64_t times, struct failures *failures)
 {
     struct rig rig;
     struct simpler_prof_accounting accounting;
@@ -59,7 +64,7 @@ static bool one_run(uint64_t nth, uint64_t times, uint32_t *failures)
     int rc = rig_open(&rig);
     if (rc != 0) {
         assert_true(transport_rough_failed());
-        (*failures)++;
+        failures->of_open++;
         rig_close(&rig);
         return true;
     }
@@ -76,7 +81,7 @@ static bool one_run(uint64_t nth, uint64_t times, uint32_t *failures)
         assert_int_equal(rc, SIMPLER_EIO);
         assert_true(met);
         assert_false(accounting.known);
-        (*failures)++;
+        failures->of_a_run++;
     }
     for (uint32_t i = 0; i < LANES * RIG_KINDS; i++)
         is_in_order(&rig.streams[i]);
@@ -87,16 +92,24 @@ static bool one_run(uint64_t nth, uint64_t times, uint32_t *failures)
     return met;
 }
 
+/* Calls without which no session opens: the region and each buffer; and without which none ends:
+ * each lane and a buffer of it, the epoch, and each state twice. */
+#define CALLS_OF_OPEN  (1 + LANES * RIG_KINDS * 2)
+#define CALLS_OF_A_RUN (LANES * 3 + 1 + LANES * RIG_KINDS * 2)
+
 static void sweep(uint64_t times, uint64_t step)
 {
-    uint32_t failures = 0;
+    struct failures failures = {0, 0};
     uint64_t nth = 0;
 
-    /* Without end of its own a run polls, so that the bound is the calls of a run. */
+    /* Without end of its own a run polls, as often as the machine allows, so that the bound is the
+     * calls of a run. */
     for (; nth < 400 && one_run(nth, times, &failures); nth += step)
         ;
-    print_message("%u failures in %u runs\n", failures, (unsigned)(nth / step));
-    assert_true(failures > 20);
+    print_message("%u of open and %u of a run failed of %u\n", failures.of_open, failures.of_a_run,
+                  (unsigned)(nth / step));
+    assert_in_range(failures.of_open, CALLS_OF_OPEN / step, CALLS_OF_OPEN / step + 1);
+    assert_true(failures.of_a_run >= CALLS_OF_A_RUN / step);
 }
 
 static void a_call_fails_once(void **state)
