@@ -8,6 +8,9 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/sleepers.h"
 #include "base/testpoint.h"
@@ -30,6 +33,7 @@ struct sleeper {
     int cpu;       /* where it falls asleep; -1: anywhere */
     bool is_bound; /* and must wake */
     uint64_t timeout_ns;
+    _Atomic int tid;
     _Atomic int woke; /* times */
     cpu_set_t after;  /* its CPUs when it has woken */
 };
@@ -66,6 +70,7 @@ static void *sleep_once(void *argument)
         move_to(s->cpu);
     if (!s->is_bound)
         assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+    atomic_store(&s->tid, gettid());
     uint32_t seen = simpler_sleepers_prepare_rare(&group, s->index);
     simpler_sleepers_sleep(&group, s->index, seen, s->timeout_ns);
     (void)sched_getaffinity(0, sizeof(s->after), &s->after);
@@ -89,6 +94,22 @@ static uint32_t count_awake(void)
     return n;
 }
 
+/* Its thread waits in the kernel; before that it may have PARKED, and any wake keeps it awake. */
+static bool is_asleep(uint32_t i)
+{
+    char path[64], text[256] = "";
+
+    if (atomic_load(&group.sleeper[i].park) != SIMPLER_PARK_PARKED)
+        return false;
+    (void)snprintf(path, sizeof(path), "/proc/self/task/%d/stat", atomic_load(&sleepers[i].tid));
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    (void)fgets(text, sizeof(text), file);
+    (void)fclose(file);
+    const char *end_of_name = strrchr(text, ')');
+    return end_of_name != NULL && strncmp(end_of_name, ") S", 3) == 0;
+}
+
 /* @count of them sleep. */
 static void begin(uint32_t count, int cpu, uint64_t timeout_ns)
 {
@@ -103,8 +124,10 @@ static void begin(uint32_t count, int cpu, uint64_t timeout_ns)
         atomic_store(&s->woke, 0);
         assert_int_equal(pthread_create(&s->thread, NULL, sleep_once, s), 0);
     }
-    while (timeout_ns == NO_LIMIT && count_parked() != count)
-        (void)sched_yield();
+    for (uint32_t i = 0; timeout_ns == NO_LIMIT && i < count; i++) {
+        while (!is_asleep(i))
+            (void)sched_yield();
+    }
 }
 
 static void join_all(uint32_t count)
