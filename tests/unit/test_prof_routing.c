@@ -134,6 +134,30 @@ static bool watch_allocations(void *user, enum simpler_testpoint point)
     return false;
 }
 
+static void pause_us(long us)
+{
+    (void)nanosleep(&(struct timespec){us / 1000000, us % 1000000 * 1000}, NULL);
+}
+
+static uint32_t buffers_of_kind_0(struct simpler_prof_session *session)
+{
+    (void)pthread_mutex_lock(&session->replenish_lock);
+    uint32_t total = session->pool.total[0];
+    (void)pthread_mutex_unlock(&session->replenish_lock);
+    return total;
+}
+
+/* Nothing is collected before the pool has grown. */
+static void *open_when_grown(void *arg)
+{
+    uint32_t before = *(uint32_t *)arg;
+
+    while (buffers_of_kind_0(watched->session) == before)
+        pause_us(100);
+    atomic_store(&watched->closed, false);
+    return NULL;
+}
+
 /* A pool that has to grow while it works: replenish alone allocates. */
 static void the_drain_never_allocates(void **state)
 {
@@ -152,22 +176,20 @@ static void the_drain_never_allocates(void **state)
         rig.config.kind[kind].records_per_buffer = 8;
     }
     assert_int_equal(rig_open(&rig), 0);
-    uint32_t before = rig.session->pool.total[0];
+    uint32_t before = buffers_of_kind_0(rig.session);
+    pthread_t opener;
     watched = &rig;
+    atomic_store(&rig.closed, true);
+    assert_int_equal(pthread_create(&opener, NULL, open_when_grown, &before), 0);
     simpler_testpoint_set(watch_allocations, NULL);
     rig_run(&rig, 1, &accounting);
+    assert_int_equal(pthread_join(opener, NULL), 0);
     simpler_session_stop(rig.session);
     simpler_testpoint_set(NULL, NULL);
-    assert_true(rig.session->pool.total[0] > before);
     assert_true(atomic_load(&by_replenish) > 0);
     assert_int_equal(atomic_load(&by_others), 0);
     assert_int_equal(rig.session->retired, 0);
     rig_close(&rig);
-}
-
-static void pause_us(long us)
-{
-    (void)nanosleep(&(struct timespec){us / 1000000, us % 1000000 * 1000}, NULL);
 }
 
 /* Waits until nothing has parked for a while. */
