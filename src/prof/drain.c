@@ -33,6 +33,28 @@ static bool flush(struct simpler_prof_session *session, const void *place, size_
     return simpler_prof_session_flush(session, place, bytes) == 0;
 }
 
+/* An index of @lane that has moved; where the copy fails it is told again. */
+static void tell(struct simpler_prof_session *session, uint32_t lane, const void *index)
+{
+    if (!flush(session, index, sizeof(uint64_t)))
+        session->untold[lane] = true;
+}
+
+/*
+ * A copy has failed, so the device may wait for what it has: for room in the ready queue, for
+ * buffers.  It would wait for ever, since nothing moves any more that would be told anew.
+ */
+static void tell_again(struct simpler_prof_session *session, uint32_t lane)
+{
+    struct simpler_prof_ready_lane *at = simpler_session_lane(session, lane);
+
+    session->untold[lane] = false;
+    tell(session, lane, &at->head);
+    for (uint32_t kind = 0; kind < session->client->kind_count; kind++)
+        tell(session, lane, &simpler_session_state(session, lane, kind)->free.tail);
+    simpler_event_notify_rare(&at->space, 1);
+}
+
 /* A sign of life for the lane; the flush of head carries it. */
 static void beat(struct simpler_prof_ready_lane *at)
 {
@@ -41,17 +63,21 @@ static void beat(struct simpler_prof_ready_lane *at)
     atomic_store_explicit(&at->heartbeat, heartbeat + 1, memory_order_relaxed);
 }
 
-static void show_life(struct simpler_prof_session *session, struct simpler_prof_ready_lane *at)
+static void show_life(struct simpler_prof_session *session, uint32_t lane)
 {
+    struct simpler_prof_ready_lane *at = simpler_session_lane(session, lane);
+
     beat(at);
-    (void)flush(session, &at->head, sizeof(uint64_t));
+    tell(session, lane, &at->head);
     simpler_event_notify_rare(&at->space, 1);
 }
 
-/* Puts @buffer into the free queue; false when the slot did not reach the device. */
-static bool give(struct simpler_prof_session *session, struct simpler_prof_free_queue *queue,
+/* Puts @buffer into the lane's free queue; false when the slot did not reach the device. */
+static bool give(struct simpler_prof_session *session, uint32_t lane,
                  struct simpler_pool_buffer *buffer)
 {
+    struct simpler_prof_free_queue *queue =
+        &simpler_session_state(session, lane, buffer->kind)->free;
     /* relaxed: the drain is the only writer of tail. */
     uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
     _Atomic uint64_t *slot = &queue->slot[tail % SIMPLER_PROF_FREE_SLOTS];
@@ -69,7 +95,7 @@ static bool give(struct simpler_prof_session *session, struct simpler_prof_free_
     SIMPLER_TESTPOINT(DRAIN_BEFORE_GIVE);
     /* F1, release: pairs with the producer's acquire load of tail. */
     atomic_store_explicit(&queue->tail, tail + 1, memory_order_release);
-    (void)flush(session, &queue->tail, sizeof(uint64_t));
+    tell(session, lane, &queue->tail);
     return true;
 }
 
@@ -82,8 +108,7 @@ static bool pay(struct simpler_prof_shard *shard, uint32_t lane, uint32_t kind)
 
     while (*owed > 0) {
         struct simpler_pool_buffer *buffer = simpler_spsc_peek(&shard->recycled[kind]);
-        if (buffer == NULL ||
-            !give(session, &simpler_session_state(session, lane, kind)->free, buffer))
+        if (buffer == NULL || !give(session, lane, buffer))
             break;
         (void)simpler_spsc_try_pop(&shard->recycled[kind]);
         (*owed)--;
@@ -91,7 +116,7 @@ static bool pay(struct simpler_prof_shard *shard, uint32_t lane, uint32_t kind)
         paid = true;
     }
     if (paid)
-        show_life(session, simpler_session_lane(session, lane));
+        show_life(session, lane);
     return paid;
 }
 
@@ -180,7 +205,7 @@ enum simpler_drained simpler_drain_lane(struct simpler_prof_shard *shard, uint32
         SIMPLER_TESTPOINT(DRAIN_BEFORE_RELEASE);
         /* R2, release: pairs with the producer's acquire load of head. */
         atomic_store_explicit(&at->head, head + 1, memory_order_release);
-        show_life(session, at);
+        show_life(session, lane);
     }
     return any ? SIMPLER_DRAINED_SOME : SIMPLER_DRAINED_NONE;
 }
@@ -202,13 +227,13 @@ static bool is_busy(const struct simpler_prof_shard *shard)
 static bool answer(struct simpler_prof_shard *shard, uint32_t lane)
 {
     struct simpler_prof_session *session = shard->session;
-    struct simpler_prof_ready_lane *at = simpler_session_lane(session, lane);
+    const struct simpler_prof_ready_lane *at = simpler_session_lane(session, lane);
     uint32_t beats = atomic_load_explicit(&session->beats[lane], memory_order_relaxed);
 
     if (atomic_load_explicit(&at->waiting, memory_order_relaxed) == 0)
         return false;
     if (is_busy(shard) || session->shown[lane] != beats)
-        show_life(session, at);
+        show_life(session, lane);
     session->shown[lane] = beats;
     return true;
 }
@@ -219,8 +244,11 @@ static bool pass(struct simpler_prof_shard *shard)
     bool worked = false;
 
     (void)pthread_mutex_lock(&shard->drain_lock);
-    for (uint32_t l = shard->index; l < session->config.lane_count; l += session->shard_count)
+    for (uint32_t l = shard->index; l < session->config.lane_count; l += session->shard_count) {
+        if (SIMPLER_UNLIKELY(session->untold[l]))
+            tell_again(session, l);
         worked |= simpler_drain_lane(shard, l, true) == SIMPLER_DRAINED_SOME;
+    }
     worked |= pay_lanes(shard);
     (void)pthread_mutex_unlock(&shard->drain_lock);
     return worked;

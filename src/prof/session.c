@@ -134,9 +134,11 @@ static int allocate(struct simpler_prof_session *session)
     session->owed = simpler_alloc_zeroed(lanes * session->client->kind_count, sizeof(uint32_t));
     session->beats = simpler_alloc_zeroed(lanes, sizeof(*session->beats));
     session->shown = simpler_alloc_zeroed(lanes, sizeof(*session->shown));
+    session->untold = simpler_alloc_zeroed(lanes, sizeof(*session->untold));
     session->behind = simpler_alloc_zeroed(lanes, sizeof(*session->behind));
     if (!session->replenish_lock_ready || session->shards == NULL || session->owed == NULL ||
-        session->beats == NULL || session->shown == NULL || session->behind == NULL)
+        session->beats == NULL || session->shown == NULL || session->untold == NULL ||
+        session->behind == NULL)
         return SIMPLER_ENOMEM;
     for (uint32_t s = 0; s < session->shard_count; s++) {
         int rc = init_shard(session, s);
@@ -214,6 +216,7 @@ void simpler_prof_session_close(struct simpler_prof_session *session)
     if (session->replenish_lock_ready)
         (void)pthread_mutex_destroy(&session->replenish_lock);
     simpler_alloc_free(session->shown);
+    simpler_alloc_free(session->untold);
     simpler_alloc_free(session->behind);
     simpler_alloc_free((void *)session->beats);
     simpler_alloc_free(session->owed);

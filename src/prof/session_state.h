@@ -65,6 +65,7 @@ struct simpler_prof_session {
     uint32_t *owed;          /* a (lane, kind): of its shard's drain */
     _Atomic uint32_t *beats; /* a lane: signs of life, from any host thread */
     uint32_t *shown;         /* a lane: beats that the device was shown; of its shard's drain */
+    bool *untold;            /* a lane: an index did not reach the device; of its shard's drain */
     bool *behind;            /* a lane: its queue was not read to the end; of who ends the run */
 
     /* Guards the role of replenish: its thread's, or a collector's that routes what

@@ -4,6 +4,7 @@
  * EIO and calls nothing complete, or everything is there; it never hangs, and
  * what was collected is in order and without doubles.
  */
+#include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -172,12 +173,93 @@ static void what_is_held_does_not_come_before_what_was_published(void **state)
     rig_close(&rig);
 }
 
+/* A transport that cannot write what lies at one place of the host. */
+static struct simpler_transport_ops mute;
+static const void *_Atomic mute_at;
+static _Atomic int unsaid;
+
+static int flush_unless_mute(const struct simpler_region *region, size_t offset, size_t bytes)
+{
+    if (region->host + offset == atomic_load(&mute_at)) {
+        atomic_fetch_add(&unsaid, 1);
+        return SIMPLER_EIO;
+    }
+    return simpler_transport_shadow.flush(region, offset, bytes);
+}
+
+/* A ready queue of one place, two buffers a lane. */
+static void open_mute(struct rig *rig)
+{
+    mute = simpler_transport_shadow;
+    mute.flush = flush_unless_mute;
+    rig_defaults(rig, LANES, 1, 1);
+    rig->config.transport = &mute;
+    rig->config.ready_depth = 1;
+    rig->config.backstop_ns = 100000000;
+    for (uint32_t kind = 0; kind < RIG_KINDS; kind++) {
+        rig->client.buffers_per_lane[kind] = 2;
+        rig->config.kind[kind].records_per_buffer = 4;
+    }
+    assert_int_equal(rig_open(rig), 0);
+}
+
+/* @records from a device that is not told what lies @at; its producer gives up waiting. */
+static int a_run_untold(struct rig *rig, const void *at, uint32_t records)
+{
+    struct simpler_prof_accounting accounting;
+
+    atomic_store(&unsaid, 0);
+    atomic_store(&mute_at, at);
+    rig_begin(rig, producers, 1);
+    for (uint32_t i = 0; i < records; i++)
+        (void)rig_append(rig, &producers[1]);
+    while (atomic_load(&unsaid) == 0)
+        (void)sched_yield();
+    int rc = simpler_prof_session_quiesce(rig->session, complete, &accounting);
+    assert_int_equal(rc, SIMPLER_EIO);
+    assert_false(accounting.known);
+    is_in_order(&rig->streams[1]);
+    atomic_store(&mute_at, NULL);
+    return rc;
+}
+
+/* All of it, from a producer that waits as long as it takes. */
+static void a_whole_run(struct rig *rig, uint32_t epoch)
+{
+    struct simpler_prof_accounting accounting;
+
+    rig_header(rig)->backstop_ns = 60000000000u;
+    rig_begin(rig, producers, epoch);
+    for (uint32_t i = 0; i < 40; i++)
+        assert_true(rig_append(rig, &producers[1]));
+    assert_int_equal(simpler_prof_session_quiesce(rig->session, complete, &accounting), 0);
+    rig_compare(rig, &accounting);
+}
+
+/* The device does not hear of the buffers that it is given, then of the entries that are taken; the
+ * run after is told.  With 12 records the producer has waited, and been answered, in vain. */
+static void what_the_device_was_not_told_it_is_told_later(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 4; way++) {
+        struct rig rig;
+        open_mute(&rig);
+        const void *tail = &simpler_session_state(rig.session, 0, 1)->free.tail;
+        const void *head = &simpler_session_lane(rig.session, 0)->head;
+        int rc = a_run_untold(&rig, way % 2 == 0 ? tail : head, way < 2 ? 8 : 12);
+        a_whole_run(&rig, 2);
+        fault_saw("session-transport-fails", "settle=%s next=whole", simpler_status_name(rc));
+        rig_close(&rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_fails_once),
         cmocka_unit_test(all_calls_fail_from_one_on),
         cmocka_unit_test(what_is_held_does_not_come_before_what_was_published),
+        cmocka_unit_test(what_the_device_was_not_told_it_is_told_later),
     };
     simpler_log_set_level(SIMPLER_LOG_NONE);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,8 +95,8 @@ MUTANTS = [
         ("src/prof/drain.c",
          "    if (!flush(session, slot, sizeof(*slot)))\n        return false;\n", ""),
         ("src/prof/drain.c",
-         "    (void)flush(session, &queue->tail, sizeof(uint64_t));\n",
-         "    (void)flush(session, &queue->tail, sizeof(uint64_t));\n"
+         "    tell(session, lane, &queue->tail);\n",
+         "    tell(session, lane, &queue->tail);\n"
          "    (void)flush(session, slot, sizeof(*slot));\n")], COPY_TESTS),
     ("entries-before-tail", "ready entries are fetched before their index", "dev", [
         ("src/prof/drain.c",
@@ -107,8 +107,8 @@ MUTANTS = [
          "        if (!fetch(session, entry, sizeof(*entry)))\n            return SIMPLER_DRAINED_BEHIND;\n", "")],
      COPY_TESTS),
     ("whole-line-flushed", "the device's fields of a lane are flushed too", "dev", [
-        ("src/prof/drain.c", "    (void)flush(session, &at->head, sizeof(uint64_t));\n",
-         "    (void)flush(session, at, 128);\n")], COPY_TESTS),
+        ("src/prof/drain.c", "    beat(at);\n    tell(session, lane, &at->head);\n",
+         "    beat(at);\n    (void)flush(session, at, 128);\n")], COPY_TESTS),
     ("whole-arena-copied", "the arena is copied, not the slice", "dev", [
         ("src/collect/args_dump/args_dump_collector.c",
          "simpler_prof_session_view(c->session, &c->arenas[lane], at, r->payload_size);",
@@ -490,6 +490,9 @@ MUTANTS = [
     ("held-before-published", "what a lane holds comes before what its queue still has", "dev", [
         ("src/prof/session_end.c", "if (!is_proved(ends, lane) || session->behind[lane])",
          "if (!is_proved(ends, lane))")], LOSS_TESTS),
+    ("untold-for-ever", "an index that did not reach the device is not told again", "dev", [
+        ("src/prof/drain.c", "        session->untold[lane] = true;\n", "        return;\n")],
+     LOSS_TESTS),
     ("peak-from-head", "a high-water mark begins where the scope's own tasks do", "dev", [
         ("src/report/scope_model.c", "{end->head[r] - begin->tail[r],\n",
          "{end->head[r] - begin->head[r],\n")], REPORT_TESTS),
