@@ -191,20 +191,20 @@ int simpler_prof_session_open(const struct simpler_prof_session_config *config,
                              config->client->magic);
     int rc = set_up(session);
     if (rc != 0)
-        simpler_prof_session_close(session);
+        (void)simpler_prof_session_close(session);
     else
         *out = session;
     return rc;
 }
 
-void simpler_prof_session_close(struct simpler_prof_session *session)
+bool simpler_prof_session_close(struct simpler_prof_session *session)
 {
     if (session == NULL)
-        return;
+        return true;
     if (session->shards != NULL && !session->lost)
         simpler_session_stop(session);
     if (session->lost)
-        return; /* a thread is inside */
+        return false; /* a thread is inside */
     if (!session->may_free)
         SIMPLER_WARN("%s: a producer may still write: its memory stays until the process ends",
                      session->client->name);
@@ -222,6 +222,7 @@ void simpler_prof_session_close(struct simpler_prof_session *session)
     simpler_alloc_free(session->owed);
     simpler_alloc_free(session->shards);
     simpler_alloc_free(session);
+    return true;
 }
 
 uint64_t simpler_prof_session_device_base(const struct simpler_prof_session *session)

@@ -66,8 +66,9 @@ struct simpler_prof_accounting {
 int simpler_prof_session_open(const struct simpler_prof_session_config *config,
                               struct simpler_prof_session **out);
 /* Joins the threads.  Without proof that the last run has ended (quiesce, prove_late) the
- * device's memory stays until the process ends.  NULL is allowed. */
-void simpler_prof_session_close(struct simpler_prof_session *session);
+ * device's memory stays until the process ends.  False: the session is lost, now or already, and
+ * stays with its client, which a thread may use.  NULL is allowed. */
+bool simpler_prof_session_close(struct simpler_prof_session *session);
 
 /* Device address of the header; what set_platform_..._base gets. */
 uint64_t simpler_prof_session_device_base(const struct simpler_prof_session *session);

@@ -62,11 +62,13 @@ static void ask(_Atomic bool *flag)
 void simpler_session_stop(struct simpler_prof_session *session)
 {
     ask(&session->stop_drain);
+    /* All of them, also those that nobody will wait for. */
     for (uint32_t s = 0; s < session->shard_count; s++) {
         if (session->shards[s].drain_running)
             simpler_drain_ring(&session->shards[s]);
-        join(session, session->shards[s].drain, &session->shards[s].drain_running, "drain");
     }
+    for (uint32_t s = 0; s < session->shard_count; s++)
+        join(session, session->shards[s].drain, &session->shards[s].drain_running, "drain");
     ask(&session->stop_collect);
     for (uint32_t s = 0; s < session->shard_count; s++) {
         simpler_event_notify_rare(&session->shards[s].staged, 1);

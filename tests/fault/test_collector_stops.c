@@ -13,10 +13,12 @@
 
 #include "base/testpoint.h"
 #include "cm.h"
+#include "collect/args_dump/args_dump_collector.h"
 #include "collect/scope_stats/scope_stats_aicpu.h"
 #include "collect/scope_stats/scope_stats_collector.h"
 #include "faults.h"
 #include "kit.h"
+#include "usage.h"
 
 #if defined(SIMPLER_DEBUG)
 #define SCOPES 600 /* more samples than the first buffer has records */
@@ -110,6 +112,7 @@ static void run_with_a_stop(enum simpler_testpoint at, const char *place, const 
     int rc = kit_run(&kit, many_records, NULL, &config, &result);
     uint64_t took_ms = (kit_now_ns() - before) / 1000000;
     atomic_store(&run_over, 1);
+    atomic_store(&clock_runs, true); /* for the threads that have not stopped */
     assert_int_equal(rc, 0); /* the computation is right whatever becomes of its records */
     assert_in_range(took_ms, 0, 20000);
     assert_true(atomic_load(&parked) >= 2);
@@ -222,12 +225,63 @@ static void the_end_waits_for_a_sign_of_life(void **state)
     }
 }
 
+/* Session threads that stand before their sleep as their collector is closed; then they go on, with
+ * all that they use. */
+static void close_while_they_stand(void (*close)(void *), void *collector, int threads,
+                                   const struct usage *before)
+{
+    struct usage now;
+
+    while (atomic_load(&parked) != threads)
+        kit_sleep_ns(1000000);
+    close(collector);
+    atomic_store_explicit(&let_go, 1, memory_order_release);
+    /* They end by themselves. */
+    while (!usage_is_back(before, &now))
+        kit_sleep_ns(1000000);
+    atomic_store(&parked, 0);
+    atomic_store(&let_go, 0);
+}
+
+static void close_scope_stats(void *collector)
+{
+    simpler_scope_stats_collector_close(collector);
+}
+
+static void close_args_dump(void *collector)
+{
+    simpler_args_dump_collector_close(collector);
+}
+
+static void a_thread_that_outlives_the_close(void **state)
+{
+    (void)state;
+    struct scope_stats_collector_config scope = {.transport = &simpler_transport_mapped};
+    struct args_dump_collector_config dump = {.transport = &simpler_transport_mapped, .lanes = 2};
+    struct simpler_scope_stats_collector *scope_stats;
+    struct simpler_args_dump_collector *args_dump;
+    struct usage before = usage_now();
+
+    atomic_store(&parked, 0);
+    atomic_store(&let_go, 0);
+    atomic_store(&run_over, 0);
+    atomic_store(&stop_at, SIMPLER_TESTPOINT_PARK_BEFORE_WAIT);
+    atomic_store(&clock_runs, false);
+    simpler_testpoint_set(stop_there, NULL);
+    assert_int_equal(simpler_scope_stats_collector_open(&scope, &scope_stats), 0);
+    close_while_they_stand(close_scope_stats, scope_stats, 3, &before);
+    assert_int_equal(simpler_args_dump_collector_open(&dump, &args_dump), 0);
+    close_while_they_stand(close_args_dump, args_dump, 5, &before);
+    simpler_testpoint_set(NULL, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_collector_that_stops),
         cmocka_unit_test(a_drain_that_stops),
         cmocka_unit_test(the_end_waits_for_a_sign_of_life),
+        cmocka_unit_test(a_thread_that_outlives_the_close),
     };
     if (mkdtemp(prefix) == NULL)
         return 1;

@@ -177,7 +177,7 @@ int rig_open(struct rig *rig)
 
 void rig_close(struct rig *rig)
 {
-    simpler_prof_session_close(rig->session);
+    assert_true(simpler_prof_session_close(rig->session));
     rig->session = NULL;
     for (uint32_t i = 0; rig->streams != NULL && i < rig->config.lane_count * RIG_KINDS; i++) {
         free(rig->streams[i].sent.seq);

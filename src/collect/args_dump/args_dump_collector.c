@@ -282,8 +282,8 @@ void simpler_args_dump_collector_close(struct simpler_args_dump_collector *colle
     simpler_args_dump_writer_fini(&c->writer);
     simpler_args_dump_retained_close(c->retained);
     bool may_free = c->session == NULL || simpler_prof_session_may_free(c->session);
-    if (c->session != NULL)
-        simpler_prof_session_close(c->session);
+    if (!simpler_prof_session_close(c->session))
+        return;
     simpler_args_dump_store_fini(&c->store);
     for (uint32_t l = 0; c->arenas != NULL && l < c->lane_count; l++) {
         if (c->arenas[l].host != NULL && may_free)

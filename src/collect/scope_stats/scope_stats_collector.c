@@ -93,12 +93,8 @@ int simpler_scope_stats_collector_open(const struct scope_stats_collector_config
 
 void simpler_scope_stats_collector_close(struct simpler_scope_stats_collector *collector)
 {
-    bool has_session = collector != NULL && collector->session != NULL;
-
-    if (collector == NULL || (has_session && simpler_prof_session_is_lost(collector->session)))
+    if (collector == NULL || !simpler_prof_session_close(collector->session))
         return;
-    if (has_session)
-        simpler_prof_session_close(collector->session);
     simpler_scope_stats_retained_close(collector->retained);
     simpler_scope_stats_file_fini(&collector->file);
     simpler_alloc_free(collector);
