@@ -3,6 +3,7 @@
 /*
  * The collector by itself: when it is enabled, its sizes, its records.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +16,9 @@
 #include "base/crc32c.h"
 #include "collect/args_dump/args_dump_aicpu.h"
 #include "collect/args_dump/args_dump_collector.h"
+#include "collect/args_dump/args_dump_ending.h"
 #include "dump_rig.h"
+#include "failing_pwrite.h"
 #include "platform/transport.h"
 #include "report/dump_manifest.h"
 #include "simpler/log.h"
@@ -212,6 +215,96 @@ static void places_beyond_4_gib(void **state)
     assert_int_equal(count, 100);
 }
 
+/* What the manifest says of each of @records payloads is in args.bin; how many are cut. */
+static uint64_t check_places(uint64_t records)
+{
+    struct simpler_dump_manifest *m;
+    struct simpler_dump_entry e;
+    uint64_t count = 0, bytes = 0, truncated = 0;
+    char path[256];
+    struct stat st;
+
+    dump_path(path, sizeof(path), "args.bin");
+    assert_int_equal(stat(path, &st), 0);
+    dump_path(path, sizeof(path), "args_dump.json");
+    assert_int_equal(simpler_dump_manifest_open(path, &m), 0);
+    for (; simpler_dump_manifest_next(m, &e) > 0; count++) {
+        assert_true(e.bin_size == 0 || e.bin_offset + e.bin_size <= (uint64_t)st.st_size);
+        truncated += e.truncated;
+        bytes += e.bin_size;
+    }
+    assert_string_equal(simpler_dump_manifest_error(m), "");
+    simpler_dump_manifest_close(m);
+    assert_int_equal(count, records);
+    assert_int_equal(bytes, st.st_size);
+    return truncated;
+}
+
+/* 100 records of 200 bytes, all of which are written; then the spool's write number @nth finds a
+ * full disk.  Of a retained run nothing is to stay in memory. */
+static void a_full_disk_at(int nth, bool is_retained)
+{
+    struct args_dump_budget budget = {.bytes = 0};
+    struct args_dump_collector_config config = {.transport = &simpler_transport_mapped,
+                                                .lanes = 1,
+                                                .records_per_buffer = 10,
+                                                .budget = &budget,
+                                                .spool_records = is_retained ? 128 : 32};
+    enum simpler_lane_end end = SIMPLER_LANE_COMPLETE;
+    static uint8_t bytes[200];
+    uint32_t shape = sizeof(bytes), one = 1;
+    struct dump_args_info info = {.buffer_addr = (uint64_t)(uintptr_t)bytes,
+                                  .ndims = 1,
+                                  .dtype = SIMPLER_DTYPE_UINT8,
+                                  .is_contiguous = 1,
+                                  .shape = &shape,
+                                  .stride = &one};
+    struct dump_args_task task = {.func_count = 1};
+    struct simpler_args_dump_collector *c;
+    struct args_dump_outcome out;
+
+    assert_int_equal(simpler_args_dump_collector_open(&config, &c), 0);
+    assert_int_equal(is_retained ? simpler_args_dump_collector_admit_retained(c, 1, dump_prefix, 2)
+                                 : simpler_args_dump_collector_admit(c, 1, dump_prefix, 2),
+                     0);
+    set_dump_args_enabled(true);
+    set_platform_dump_base(simpler_args_dump_collector_device_base(c));
+    assert_int_equal(dump_args_init(1), 2);
+    struct dump_args_run at = {simpler_args_dump_collector_device_base(c), 1};
+    failing_pwrite_arm(nth, ENOSPC);
+    for (uint32_t i = 0; i < 100; i++) {
+        task.task_id = i;
+        dump_args_begin(&at, 0);
+        dump_arg_record(&task, &info, 0, 0, true);
+        dump_args_end();
+    }
+    dump_args_flush(&at, 0);
+    assert_int_equal(simpler_args_dump_collector_settle(c, &end, &out), SIMPLER_EPARTIAL);
+    if (is_retained) {
+        struct args_dump_retained *run = simpler_args_dump_collector_take(c);
+        assert_non_null(run);
+        assert_int_equal(simpler_args_dump_retained_write(run), SIMPLER_EPARTIAL);
+        simpler_args_dump_retained_close(run);
+    }
+    assert_true(failing_pwrite_fired());
+    assert_int_equal(out.records, 100);
+    assert_int_equal(out.payload_bytes, 0);
+    assert_int_equal(check_places(100), 100);
+    simpler_args_dump_collector_close(c);
+}
+
+/* At the end of a run, too, args.bin gives room to the spool: the manifest knows. */
+static void what_the_spool_was_given_is_not_promised(void **state)
+{
+    (void)state;
+    simpler_log_set_level(SIMPLER_LOG_NONE);
+    a_full_disk_at(3, false);
+    (void)dump_remove_prefix(NULL);
+    assert_int_equal(dump_make_prefix(NULL), 0);
+    a_full_disk_at(0, true);
+    simpler_log_set_level(SIMPLER_LOG_WARN);
+}
+
 static void impossible_sizes_are_refused(void **state)
 {
     struct simpler_worker_config config = SIMPLER_WORKER_CONFIG_INIT;
@@ -238,6 +331,7 @@ int main(void)
         DUMP_TEST(defaults_and_sizes),
         DUMP_TEST(reserved_fields_are_filled),
         DUMP_TEST(places_beyond_4_gib),
+        DUMP_TEST(what_the_spool_was_given_is_not_promised),
         cmocka_unit_test(impossible_sizes_are_refused),
     };
     simpler_log_set_level(SIMPLER_LOG_WARN);

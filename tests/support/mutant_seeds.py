@@ -80,7 +80,7 @@ CRASH_TESTS = Suite("test_args_dump_salvage", "test_crash_safe", "test_crash_lef
 
 # Against samples and arguments that are lost and not counted.
 LOSS_TESTS = Suite("test_prof_gate", "test_prof_session", "test_prof_transport",
-                   "test_args_dump_slow")
+                   "test_args_dump_slow", "test_args_dump_collector", "test_args_dump_store")
 
 # Against what the reports say of a file.
 REPORT_TESTS = Suite("test_scope_model", "test_scope_series", "test_dump_filter",
@@ -490,6 +490,10 @@ MUTANTS = [
     ("held-before-published", "what a lane holds comes before what its queue still has", "dev", [
         ("src/prof/session_end.c", "if (!is_proved(ends, lane) || session->behind[lane])",
          "if (!is_proved(ends, lane))")], LOSS_TESTS),
+    ("cut-at-the-end-unknown", "what args.bin gave up as the run ended is promised", "dev", [
+        ("src/collect/args_dump/args_dump_collector.c",
+         "    if (c->ending != NULL)\n        describe_payload(c, c->ending);\n", "")],
+     LOSS_TESTS),
     ("untold-for-ever", "an index that did not reach the device is not told again", "dev", [
         ("src/prof/drain.c", "        session->untold[lane] = true;\n", "        return;\n")],
      LOSS_TESTS),

@@ -38,6 +38,7 @@ struct simpler_args_dump_collector {
     uint32_t run_epoch;
     struct args_dump_files files;
     struct args_dump_retained *retained; /* of the run that was settled */
+    struct args_dump_ending *ending;     /* of the run that is being settled; else NULL */
     struct args_dump_budget *budget;
     uint64_t *places[MAX_SHARDS]; /* of the payloads of the buffer that is collected */
     _Atomic bool settling;        /* the caller is about to write what is left */
@@ -155,13 +156,25 @@ static void collect(void *self, uint32_t shard, const struct simpler_prof_ready_
         simpler_args_dump_writer_give_up(&c->writer, entry->lane, (uint32_t)payloads);
 }
 
+/* Where args.bin ends, and why there. */
+static void describe_payload(const struct simpler_args_dump_collector *c,
+                             struct args_dump_ending *ending)
+{
+    ending->written = c->writer.written;
+    ending->payload_error = c->writer.error;
+}
+
 static bool give_room(void *self)
 {
     struct simpler_args_dump_collector *c = self;
     uint64_t spooled = atomic_load_explicit(&c->store.spooled, memory_order_relaxed);
     uint64_t wanted = (spooled + 100000) * ARGS_DUMP_ENTRY_BYTES;
+    bool given = simpler_args_dump_writer_cut(&c->writer, wanted) != 0;
 
-    return simpler_args_dump_writer_cut(&c->writer, wanted) != 0;
+    /* The last records go to the spool when the end has been described. */
+    if (c->ending != NULL)
+        describe_payload(c, c->ending);
+    return given;
 }
 
 /* ---- life ---- */
@@ -426,14 +439,13 @@ static struct args_dump_ending describe(struct simpler_args_dump_collector *c, u
         .given_up = c->files.given_up,
         .first = c->writer.first,
         .end = c->writer.offset,
-        .written = c->writer.written,
         .unplaced = c->writer.unplaced,
-        .payload_error = c->writer.error,
         .open_error = c->files.open_error,
         .store = &c->store,
         .out = *out,
     };
 
+    describe_payload(c, &ending);
     memcpy(ending.out.path, c->files.path, sizeof(ending.out.path));
     return ending;
 }
@@ -524,7 +536,9 @@ int simpler_args_dump_collector_settle(struct simpler_args_dump_collector *colle
     }
     out->refused_epoch = accounting.refused_epoch;
     struct args_dump_ending ending = describe(c, accounting.received, out);
+    c->ending = &ending;
     ending.out.status = settle_files(c, verdict.may_export, &ending);
+    c->ending = NULL;
     *out = ending.out;
     simpler_args_dump_files_close(&c->files);
     return out->status;
