@@ -3,6 +3,7 @@
  * AD-15: records are visited in the manifest's order, from memory and from the
  * spool through any number of runs, and every record once; entries as text.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stddef.h>
@@ -16,8 +17,10 @@
 #include "collect/args_dump/args_dump_export.h"
 #include "collect/args_dump/args_dump_line.h"
 #include "collect/args_dump/args_dump_store.h"
+#include "failing_pwrite.h"
 #include "kit.h"
 #include "simpler/dtype.h"
+#include "simpler/status.h"
 
 #define MOST 3000
 
@@ -123,6 +126,47 @@ static void every_record_once_in_order(void **state)
     simpler_args_dump_store_fini(&store);
     (void)close(fd);
     assert_int_equal(rmdir(directory), 0); /* the spool is gone */
+}
+
+/* A disk that is full while a run is sorted in its place leaves half of it as it was: records would
+ * be there twice, and others not at all.  Nothing is shown of such a spool, again and again. */
+static void half_sorted_is_not_shown(void **state)
+{
+    char directory[] = "/tmp/test_args_dump_half_XXXXXX";
+    static struct visit v;
+    struct args_dump_store store;
+    struct kit_random rng = {17};
+
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    int fd = open(directory, O_RDONLY | O_DIRECTORY);
+    simpler_args_dump_store_init(&store);
+    for (int failing = 0; failing < 3; failing++) {
+        simpler_args_dump_store_start(&store, fd);
+        store.piece_records = 100;
+        store.run_records = 400;
+        for (uint32_t i = 0; i < 1000; i++)
+            append(&store, &rng, i);
+        simpler_args_dump_store_finish(&store);
+        failing_pwrite_arm(failing, ENOSPC);
+        for (int again = 0; again < 2; again++) {
+            memset(&v, 0, sizeof(v));
+            assert_int_equal(simpler_args_dump_store_visit(&store, see, between, visit, &v),
+                             SIMPLER_EIO);
+            assert_int_equal(v.visited, 0);
+        }
+        assert_true(failing_pwrite_fired());
+        simpler_args_dump_store_drop_spool(&store);
+    }
+    /* The next one is whole. */
+    simpler_args_dump_store_start(&store, fd);
+    for (uint32_t i = 0; i < 1000; i++)
+        append(&store, &rng, i);
+    check_visit(&store, 1000);
+    simpler_args_dump_store_drop_spool(&store);
+    simpler_args_dump_store_fini(&store);
+    (void)close(fd);
+    assert_int_equal(rmdir(directory), 0);
 }
 
 /* A spool that is kept is after a visit what it was before, however many runs were sorted. */
@@ -356,8 +400,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_record_once_in_order), cmocka_unit_test(kept_spool_stays),
-        cmocka_unit_test(moved_records_are_whole),    cmocka_unit_test(scalars_print_as_values),
-        cmocka_unit_test(the_longest_entry_fits),     cmocka_unit_test(places_beyond_4_gib),
+        cmocka_unit_test(half_sorted_is_not_shown),   cmocka_unit_test(moved_records_are_whole),
+        cmocka_unit_test(scalars_print_as_values),    cmocka_unit_test(the_longest_entry_fits),
+        cmocka_unit_test(places_beyond_4_gib),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,6 +98,7 @@ void simpler_args_dump_store_start(struct args_dump_store *store, int directory)
     for (uint32_t s = 0; s < ARGS_DUMP_MAX_SHARDS; s++)
         store->piece[s].count = 0;
     store->reserve = (struct args_dump_reserve){0, false};
+    store->spoilt = false;
     atomic_store_explicit(&store->spooled, 0, memory_order_relaxed);
     atomic_store_explicit(&store->lost, 0, memory_order_relaxed);
     atomic_store_explicit(&store->error, 0, memory_order_relaxed);
@@ -379,12 +380,28 @@ static int open_sorted(struct args_dump_store *store)
     return sorted_file(store) >= 0 ? 0 : SIMPLER_EIO;
 }
 
+/* Over the run itself, unless the spool is kept: then half of a run spoils it. */
+static int write_sorted(struct args_dump_store *store, const struct batch *b, uint64_t first,
+                        size_t count)
+{
+    int rc = write_records(sorted_file(store), b->result, first, count);
+
+    store->spoilt = rc != 0 && !store->keep_spool;
+    return rc;
+}
+
+static int fail_spoilt(void)
+{
+    errno = EIO;
+    return SIMPLER_EIO;
+}
+
 /* Of several runs each is written; a single one is the result as it is in memory. */
 static int sort_runs(struct args_dump_store *store, struct batch *b, uint64_t total,
                      args_dump_see_fn *see, void *context)
 {
     bool several = total > store->run_records;
-    int rc = several ? open_sorted(store) : 0;
+    int rc = store->spoilt ? fail_spoilt() : several ? open_sorted(store) : 0;
 
     for (uint64_t first = 0; rc == 0 && first < total; first += store->run_records) {
         size_t n =
@@ -393,7 +410,7 @@ static int sort_runs(struct args_dump_store *store, struct batch *b, uint64_t to
         if (rc == 0)
             rc = batch_sort(b, n, see, context);
         if (rc == 0 && several && (store->keep_spool || b->result == b->sorted))
-            rc = write_records(sorted_file(store), b->result, first, n);
+            rc = write_sorted(store, b, first, n);
     }
     return rc;
 }

@@ -44,6 +44,7 @@ struct args_dump_store {
     uint32_t piece_records;
     bool keep_spool;        /* what is sorted goes to another file: a crash finds the spool whole */
     int sorted;             /* that file; -1: none */
+    bool spoilt;            /* a run in the spool is sorted in half: some records twice, some not */
     const char *spool_name; /* in the directory; `.spool` unless it is set after init */
 };
 
