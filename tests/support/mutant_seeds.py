@@ -496,7 +496,7 @@ MUTANTS = [
      LOSS_TESTS),
     ("half-sorted-shown", "a spool that is sorted in half is sorted again", "dev", [
         ("src/collect/args_dump/args_dump_store.c",
-         "    store->spoilt = rc != 0 && !store->keep_spool;\n", "")], LOSS_TESTS),
+         "    store->spoilt |= rc != 0 && !store->keep_spool;\n", "")], LOSS_TESTS),
     ("untold-for-ever", "an index that did not reach the device is not told again", "dev", [
         ("src/prof/drain.c", "        session->untold[lane] = true;\n", "        return;\n")],
      LOSS_TESTS),

@@ -386,7 +386,7 @@ static int write_sorted(struct args_dump_store *store, const struct batch *b, ui
 {
     int rc = write_records(sorted_file(store), b->result, first, count);
 
-    store->spoilt = rc != 0 && !store->keep_spool;
+    store->spoilt |= rc != 0 && !store->keep_spool;
     return rc;
 }
 
