@@ -280,16 +280,17 @@ static bool comes(_Atomic uint32_t *count)
 }
 
 /*
- * The holder does not end its last reader before the other thread is inside the second
- * gate, which opens when the holder is about to sleep; it sleeps when the writer has run.
+ * The holder does not end its gate, and so looks for no other task, before the other thread is
+ * inside the second one, which opens when the holder is about to sleep; it sleeps when the writer
+ * has run.
  */
 static bool hold_sleeper(void *user, enum simpler_testpoint point)
 {
     struct fan *fan = user;
     if (!atomic_load(&held.known) || !pthread_equal(held.holder, pthread_self()))
         return false;
-    if (point == SIMPLER_TESTPOINT_COMPLETE_BEFORE_CLOSE &&
-        atomic_fetch_add(&held.mine, 1) == 100 && !comes(&held.second))
+    if (point == SIMPLER_TESTPOINT_COMPLETE_BEFORE_CLOSE && atomic_fetch_add(&held.mine, 1) == 0 &&
+        !comes(&held.second))
         atomic_store(&held.failed, 1);
     if (point != SIMPLER_TESTPOINT_PARK_BEFORE_WAIT || atomic_load(&held.mine) <= 100 ||
         atomic_fetch_add(&held.slept, 1) != 0)
