@@ -7,7 +7,8 @@
  * tasks; the runtime infers their order from the tensors.  Its thread alone may call
  * anything of this header, until it returns: on tensormap_and_ringbuffer the device's
  * orchestrator, on host_build_graph the thread that runs (the caller of simpler_worker_run,
- * or the worker's for a run that was submitted), before any task.
+ * or the worker's for a run that was submitted), before any task.  A kernel may not, on whatever
+ * thread it runs: it fails by its status.
  *
  * After a fatal error (code 1 to 11, a cancel, a deadline) every call answers
  * with the run's status at once and does nothing; the orchestration should

@@ -150,12 +150,12 @@ enum simpler_settled {
  * A stretch of tasks that pass through, see passing.h.  The orchestrator's; the monitor's once
  * that has been revoked inside a kernel.
  */
-#define SIMPLER_PASSING_TYPES     2u         /* AIC and AIV, as in enum simpler_shape */
-#define SIMPLER_PASSING_KERNELS   8u         /* of each, by the low bits of func_id */
+#define SIMPLER_PASSING_TYPES   2u /* AIC and AIV, as in enum simpler_shape */
+#define SIMPLER_PASSING_KERNELS 8u /* of each, by the low bits of func_id */
 struct simpler_passing {
-    /* What the thread's count of completed tasks was when the stretch began, and is when it ends;
-     * until is 0: there is none. */
-    uint64_t from, until;
+    /* Values of the thread's count of completed tasks: when the stretch began, when time is looked
+     * at next (0: there is no stretch), when it ends. */
+    uint64_t from, until, last;
     /* The submit whose kernel runs. */
     uint32_t func_id;
     const struct simpler_task_args *args;

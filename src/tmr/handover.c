@@ -10,7 +10,7 @@
  * that they have become long shows in the time between two looks around as well. */
 #define SHORT_SELDOM 8u
 #define CALM_SELDOM  32u
-/* Runs that are all timed when that time was long: of several kernels in turn each is met. */
+/* Runs that are all timed when that time was long: of up to so many kernels in turn each is met. */
 #define CLOSELY 64u
 
 void simpler_handover_note(struct simpler_thread *thread, uint32_t func_id, uint64_t ticks)
@@ -22,14 +22,16 @@ void simpler_handover_note(struct simpler_thread *thread, uint32_t func_id, uint
     if (thread != device->orch.thread)
         return;
     struct simpler_orch *orch = &device->orch;
+    bool is_long = simpler_handover_kernel_ns(device, func_id) >= orch->solo_below_ns;
+    if (is_long) {
+        orch->calm = 0;
+        simpler_passing_drop(orch, func_id);
+    }
     if (orch->closely != 0) {
         orch->closely--;
         thread->timing = 0;
-    } else if (simpler_handover_kernel_ns(device, func_id) < orch->solo_below_ns) {
+    } else if (!is_long) {
         thread->timing = runs * (simpler_handover_is_calm(orch) ? CALM_SELDOM : SHORT_SELDOM);
-    } else {
-        orch->calm = 0;
-        simpler_passing_drop(orch, func_id);
     }
 }
 
@@ -55,10 +57,8 @@ static void probe(struct simpler_orch *orch, uint64_t now)
 void simpler_handover_look(struct simpler_orch *orch)
 {
     uint64_t now = simpler_clock_ticks();
-    uint32_t tasks = orch->submit_seq - orch->looked_seq;
 
-    if (tasks != 0 &&
-        simpler_clock_ticks_to_ns(now - orch->looked_ticks) / tasks >= orch->solo_below_ns) {
+    if (simpler_handover_took_long(orch, now, orch->submit_seq)) {
         orch->thread->timing = 0;
         orch->closely = CLOSELY;
         orch->calm = 0;

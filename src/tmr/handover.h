@@ -7,8 +7,10 @@
  * round trip between two cores it is cheaper to run it where it is
  * (engine-findings: a fixed threshold is a trap, the placement of the CPUs
  * decides).  Kernel times are estimated by func_id: one run in about 32 is
- * timed, of those that the orchestrator keeps one in about 250; an unknown kernel counts as long.
+ * timed, of those that the orchestrator keeps one in about 250, and one in about 1,000 when all
+ * have been short for long; an unknown kernel counts as long.
  */
+#include "base/clock.h"
 #include "tmr/engine.h"
 
 /* The longest hand-over that is believed, and what one counts as when threads share a CPU. */
@@ -43,12 +45,15 @@ void simpler_handover_note(struct simpler_thread *thread, uint32_t func_id, uint
 void simpler_handover_start(struct simpler_orch *orch);
 
 /*
- * How many tasks a stretch may have (a power of two): more once so many have been short in a row
- * that a long one is not expected, for its time is looked at only when the stretch ends.
+ * How many tasks a stretch may have: more once so many looks in a row have found them short.  Its
+ * time is checked every SIMPLER_STRETCH_FIRST tasks.
  */
 #define SIMPLER_STRETCH_FIRST 64u
 #define SIMPLER_STRETCH_CALM  256u
 #define SIMPLER_CALM_LOOKS    16u
+_Static_assert((SIMPLER_STRETCH_CALM & (SIMPLER_STRETCH_CALM - 1)) == 0 &&
+                   SIMPLER_STRETCH_CALM % SIMPLER_STRETCH_FIRST == 0,
+               "a stretch ends where the number of submits wraps");
 SIMPLER_INLINE bool simpler_handover_is_calm(const struct simpler_orch *orch)
 {
     return orch->calm >= SIMPLER_CALM_LOOKS;
@@ -57,6 +62,17 @@ SIMPLER_INLINE bool simpler_handover_is_calm(const struct simpler_orch *orch)
 SIMPLER_INLINE uint32_t simpler_handover_stretch(const struct simpler_orch *orch)
 {
     return simpler_handover_is_calm(orch) ? SIMPLER_STRETCH_CALM : SIMPLER_STRETCH_FIRST;
+}
+
+/* Whether the tasks from the last look around to submit @seq took as long as a hand-over each. */
+SIMPLER_INLINE bool simpler_handover_took_long(const struct simpler_orch *orch, uint64_t now_ticks,
+                                               uint32_t seq)
+{
+    uint32_t tasks = seq - orch->looked_seq;
+
+    /* On one thread none is long. */
+    return tasks != 0 && orch->solo_below_ns <= UINT32_MAX &&
+           simpler_clock_ticks_to_ns(now_ticks - orch->looked_ticks) >= orch->solo_below_ns * tasks;
 }
 
 /* A round trip was measured. */

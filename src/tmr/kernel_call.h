@@ -3,6 +3,8 @@
 #define SIMPLER_TMR_KERNEL_CALL_H
 
 /* One call of a kernel on this thread; some of them are timed. */
+#include <string.h>
+
 #include "base/clock.h"
 #include "tmr/handover.h"
 #include "tmr/kernel_word.h"

@@ -2,7 +2,6 @@
 #include "tmr/passing.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "tmr/kernel_word.h"
 #include "tmr/orch_functions.h"
@@ -84,11 +83,25 @@ SIMPLER_INLINE void note(struct simpler_orch *orch, uint32_t func_id,
     }
 }
 
-/* The stretch is over: times are looked at, and if tasks still are short there is another one. */
-static SIMPLER_NOINLINE int renew(struct simpler_orch *orch)
+static void check_next(struct simpler_passing *passing, uint64_t completed)
 {
+    passing->until = completed + SIMPLER_STRETCH_FIRST;
+    if (passing->until > passing->last)
+        passing->until = passing->last;
+}
+
+/* Time for a check: the stretch goes on, or is over and followed by another one. */
+static SIMPLER_NOINLINE int check(struct simpler_orch *orch, uint64_t completed)
+{
+    uint32_t submitted = orch->submit_seq + simpler_passing_passed(orch);
+
+    if (completed != orch->passing.last &&
+        !simpler_handover_took_long(orch, simpler_clock_ticks(), submitted)) {
+        check_next(&orch->passing, completed);
+        return 0;
+    }
     simpler_passing_end(orch);
-    simpler_submit_look_at_times(orch);
+    simpler_submit_look_around(orch);
     go_on(orch);
     return 0;
 }
@@ -96,7 +109,7 @@ static SIMPLER_NOINLINE int renew(struct simpler_orch *orch)
 SIMPLER_INLINE int passed(struct simpler_orch *orch, struct simpler_thread *thread)
 {
     uint64_t completed = simpler_scheduler_count_completed(thread);
-    return SIMPLER_UNLIKELY(completed == orch->passing.until) ? renew(orch) : 0;
+    return SIMPLER_UNLIKELY(completed == orch->passing.until) ? check(orch, completed) : 0;
 }
 
 /*
@@ -276,7 +289,10 @@ static int set_tensor_data(struct simpler_orch *orch, const struct simpler_tenso
 
 static void report_fatal(struct simpler_orch *orch, enum simpler_device_code code, const char *text)
 {
-    simpler_passing_end(orch);
+    /* A kernel of the stretch may call it; the stretch goes on until it has returned. */
+    if (atomic_load_explicit(&orch->thread->counts.guard.kernel, memory_order_relaxed) ==
+        SIMPLER_NO_KERNEL)
+        simpler_passing_end(orch);
     simpler_tmr_report_fatal(orch, code, text);
 }
 
@@ -317,17 +333,18 @@ static void begin(struct simpler_orch *orch)
     if (most == 0)
         return;
     orch->passing.from = simpler_passing_completed(orch);
-    orch->passing.until = orch->passing.from + most;
+    orch->passing.last = orch->passing.from + most;
+    check_next(&orch->passing, orch->passing.from);
     orch->head.submits = &passing_ops.submit;
 }
 
 /*
- * After a call that has ended a stretch: another one, if tasks pass through here as well.  A ring
- * that is held has a task.
+ * After a look or a scope's boundary that has ended a stretch: another one, unless the ring, which
+ * may be another one, has tasks that are held.  None was submitted meanwhile, so all are done.
  */
 static void go_on(struct simpler_orch *orch)
 {
-    if (orch->settled == SIMPLER_SETTLED && simpler_ring_live(orch, orch->current) == 0)
+    if (simpler_ring_live(orch, orch->current) == 0)
         begin(orch);
 }
 

@@ -7,10 +7,10 @@
  *
  * A task that passes shows that the next one may: everything is done, nothing holds the
  * ring, nobody looks at tasks.  Only a call of the orchestrator can change that, so up to
- * the next look around a submit need not ask again.  While a stretch lasts the orchestrator
- * has a table of calls of its own: its submits check the arguments, call the kernel and
- * count; every other call ends the stretch first.  What the tasks of a stretch have added
- * to the ring and the counts is found from how many there were, when it ends.
+ * a look around some tasks later a submit need not ask again.  While a stretch lasts the
+ * orchestrator has a table of calls of its own: its submits check the arguments, call the kernel
+ * and count; every other call ends the stretch first.  What the tasks of a stretch have added to
+ * the ring and the counts is found from how many there were, when it ends.
  */
 #include "tmr/submit_check.h"
 

@@ -27,8 +27,9 @@
 #include "tmr/submit_check.h"
 #include "tmr/submit_slot.h"
 
-/* Submits between two looks at the watermark. */
+/* Submits between two looks around; a stretch may step over some. */
 #define ADVANCE_PERIOD 64u
+_Static_assert(SIMPLER_STRETCH_FIRST % ADVANCE_PERIOD == 0, "a stretch ends where one is due");
 
 /* A refused submit: empty outputs, and in a dry run its needs are counted. */
 SIMPLER_COLD static int refuse(struct simpler_orch *orch, struct simpler_submit_request *q,
@@ -158,8 +159,7 @@ static bool is_all_done(const struct simpler_orch *orch)
     return true;
 }
 
-/* What is done is retired, and when everything is, tasks may pass through. */
-static SIMPLER_NOINLINE void look_around(struct simpler_orch *orch)
+SIMPLER_NOINLINE void simpler_submit_look_around(struct simpler_orch *orch)
 {
     const _Atomic uint64_t *failed = &orch->device->failure.task;
 
@@ -174,12 +174,7 @@ static SIMPLER_NOINLINE void look_around(struct simpler_orch *orch)
 SIMPLER_INLINE void look_at_times(struct simpler_orch *orch)
 {
     if ((orch->submit_seq & (ADVANCE_PERIOD - 1)) == 0)
-        look_around(orch);
-}
-
-void simpler_submit_look_at_times(struct simpler_orch *orch)
-{
-    look_at_times(orch);
+        simpler_submit_look_around(orch);
 }
 
 /* A task that is captured once its conditions hold is captured from its slot. */

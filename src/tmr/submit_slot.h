@@ -16,8 +16,8 @@
 SIMPLER_COLD int simpler_submit_keep(struct simpler_orch *orch,
                                      const struct simpler_submit_request *q, int status);
 
-/* Behind tasks that were counted all at once: retires what is done, and looks at the times. */
-void simpler_submit_look_at_times(struct simpler_orch *orch);
+/* Retires what is done; when everything is, tasks may pass through, and times are looked at. */
+void simpler_submit_look_around(struct simpler_orch *orch);
 
 /* From the scope's first OUTPUT on its tasks stay until it ends. */
 void simpler_submit_note_hold(struct simpler_orch *orch, struct simpler_ring *ring, uint64_t bytes,

@@ -113,7 +113,7 @@ static void run_with_a_stop(enum simpler_testpoint at, const char *place, const 
     uint64_t took_ms = (kit_now_ns() - before) / 1000000;
     atomic_store(&run_over, 1);
     atomic_store(&clock_runs, true); /* for the threads that have not stopped */
-    assert_int_equal(rc, 0); /* the computation is right whatever becomes of its records */
+    assert_int_equal(rc, 0);         /* the computation is right whatever becomes of its records */
     assert_in_range(took_ms, 0, 20000);
     assert_true(atomic_load(&parked) >= 2);
     assert_int_equal(atomic_load(&stopped_logged), 2);

@@ -365,6 +365,12 @@ static void one_after_the_other(struct simpler_orch *orch, void *user)
         KIT_EXPECT_EQUAL(passing_nop(orch, 0, NULL), 0);
         KIT_EXPECT(passing_is_open(orch));
     }
+    /* The 101st kernel is timed, which says when another one is: soon, if it took long. */
+    simpler_passing_end(orch);
+    orch->thread->timing = 100;
+    for (uint32_t i = 0; i < 101; i++)
+        KIT_EXPECT_EQUAL(passing_nop(orch, 0, NULL), 0);
+    KIT_EXPECT(orch->thread->timing < 10000);
 }
 
 static void stretches_follow_each_other(void **state)
@@ -462,6 +468,41 @@ static void a_reported_error_ends_it(void **state)
     assert_int_equal(result.stats.tasks_run, tasks);
 }
 
+/* A kernel may not call it; where one does, all is counted nonetheless. */
+static int fatal_kernel(const int64_t *args, uint32_t tensors, void *user)
+{
+    (void)args;
+    (void)tensors;
+    simpler_orch_report_fatal(user, SIMPLER_CODE_EXPLICIT_ORCH_FATAL, "from a kernel");
+    return 0;
+}
+
+static void gives_up_in_a_kernel(struct simpler_orch *orch, void *user)
+{
+    struct simpler_task_args args;
+    uint64_t *tasks = user;
+
+    passing_all_short(orch);
+    *tasks = passing_open(orch, 0, 20);
+    simpler_task_args_reset(&args);
+    KIT_EXPECT_EQUAL(kit_submit(orch, &args, fatal_kernel, orch, NULL), 0);
+    (*tasks)++;
+    KIT_EXPECT_EQUAL(passing_nop(orch, 0, NULL), -SIMPLER_CODE_EXPLICIT_ORCH_FATAL);
+}
+
+static void a_kernel_that_gives_up_is_counted(void **state)
+{
+    (void)state;
+    struct simpler_call_config config = kit_config(1);
+    uint64_t tasks;
+
+    assert_int_equal(kit_run(&kit, gives_up_in_a_kernel, &tasks, &config, &result),
+                     -SIMPLER_CODE_EXPLICIT_ORCH_FATAL);
+    assert_non_null(strstr(result.message, "from a kernel"));
+    assert_int_equal(result.stats.tasks, tasks);
+    assert_int_equal(simpler_worker_progress(kit.worker), tasks);
+}
+
 /* ---- the last ids of a ring ---- */
 
 static void the_last_ids(struct simpler_orch *orch, void *user)
@@ -511,6 +552,7 @@ int main(void)
         cmocka_unit_test(the_number_of_submits_may_wrap_in_a_stretch),
         cmocka_unit_test(only_ids_that_were_given_can_be_named),
         cmocka_unit_test(a_reported_error_ends_it),
+        cmocka_unit_test(a_kernel_that_gives_up_is_counted),
         cmocka_unit_test(a_stretch_does_not_pass_the_last_id),
     };
     return cmocka_run_group_tests(tests, open_kit, close_kit);

@@ -12,6 +12,7 @@
 #include "kit.h"
 #include "passing_rig.h"
 #include "tmr/handover.h"
+#include "tmr/passing.h"
 
 #define SHORT_NS 20000u  /* below that a kernel counts as short, whatever the machine */
 #define LONG_NS  200000u /* what the long ones take, without a CPU: the other thread gets it */
@@ -123,6 +124,18 @@ static void one_that_becomes_long_is_handed_over(void **state)
         becomes_long(1, 500 + 37 * i);
 }
 
+/* However calm it was: 64 at most pass before it is seen, and some more until it counts as long. */
+static void one_that_was_short_for_long_is_handed_over_as_soon(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t from = 2400 + 37 * i;
+        run(&(struct plan){.kernels = 1, .from = from, .to = MANY, .all = from + 400});
+        assert_in_range(passed(from, plan.all), 1, 64 + 32);
+        assert_true(elsewhere(from, plan.all) > 0);
+    }
+}
+
 /* The other kernels stay short meanwhile. */
 static void one_of_several_is_found(void **state)
 {
@@ -219,16 +232,57 @@ static void one_that_was_handed_over_is_forgotten(void **state)
         assert_false(tasks[i].passed);
 }
 
+/* One on AIC turns out long while each run is timed; one on AIV opens a stretch. */
+static void one_is_found_closely(struct simpler_orch *orch, void *user)
+{
+    const uint32_t aic = KIT_AIV_VARIANTS;
+    static struct task other;
+    (void)user;
+
+    plan.orch = orch;
+    plan.orchestrator = (int)syscall(SYS_gettid);
+    passing_all_short(orch);
+    for (uint32_t i = 0; i < TRAINING; i++)
+        submit_one(orch, i % 2 * aic, &other);
+    passing_short_below(orch, SHORT_NS);
+    atomic_store(&orch->device->estimates->ns[0], 500);
+    atomic_store(&orch->device->estimates->ns[KIT_VARIANT * aic], SHORT_NS - 1);
+    simpler_passing_end(orch);
+    orch->closely = 3;
+    orch->thread->timing = 0;
+    tasks[0] = tasks[1] = (struct task){LONG_NS, 0, false};
+    submit_one(orch, aic, &tasks[0]);
+    KIT_EXPECT(atomic_load(&orch->device->estimates->ns[KIT_VARIANT * aic]) >= SHORT_NS);
+    orch->closely = 0;
+    orch->thread->timing = 1000;
+    for (uint32_t k = 0; k < 2000000 && !passing_is_open(orch); k++)
+        submit_one(orch, 0, &other);
+    KIT_EXPECT(passing_is_open(orch));
+    submit_one(orch, aic, &tasks[1]);
+}
+
+static void one_that_is_found_long_is_forgotten(void **state)
+{
+    (void)state;
+    struct simpler_call_config config = kit_config(2);
+
+    assert_int_equal(kit_run(&kit, one_is_found_closely, NULL, &config, &result), 0);
+    assert_true(tasks[0].passed);
+    assert_false(tasks[1].passed);
+}
+
 KIT_FIXTURE(kit)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_that_becomes_long_is_handed_over),
+        cmocka_unit_test(one_that_was_short_for_long_is_handed_over_as_soon),
         cmocka_unit_test(one_of_several_is_found),
         cmocka_unit_test(one_that_becomes_short_stays_again),
         cmocka_unit_test(stretches_are_longer_when_all_was_short),
         cmocka_unit_test(one_that_was_handed_over_is_forgotten),
+        cmocka_unit_test(one_that_is_found_long_is_forgotten),
     };
     return cmocka_run_group_tests(tests, open_kit, close_kit);
 }

@@ -282,14 +282,25 @@ MUTANTS = [
          "    simpler_passing_end(orch);\n    int status = simpler_tmr_scope_begin(",
          "    int status = simpler_tmr_scope_begin(")], STRETCH_TESTS),
     ("stretch-not-renewed", "a stretch that has had its tasks is not followed by another", "dev", [
-        ("src/tmr/passing.c", "    simpler_submit_look_at_times(orch);\n    go_on(orch);\n",
-         "    simpler_submit_look_at_times(orch);\n")], STRETCH_TESTS),
+        ("src/tmr/passing.c", "    simpler_submit_look_around(orch);\n    go_on(orch);\n",
+         "    simpler_submit_look_around(orch);\n")], STRETCH_TESTS),
     ("stretch-never-looked", "a stretch is renewed without a look at the times", "dev", [
-        ("src/tmr/passing.c", "    simpler_submit_look_at_times(orch);\n", "")], STRETCH_TESTS),
-    ("stretch-held", "a stretch goes on in a scope whose ring is held", "dev", [
+        ("src/tmr/passing.c", "    simpler_submit_look_around(orch);\n", "")], STRETCH_TESTS),
+    ("stretch-unchecked", "a long stretch has no check in between", "dev", [
+        ("src/tmr/passing.c", "    passing->until = completed + SIMPLER_STRETCH_FIRST;\n",
+         "    passing->until = completed + SIMPLER_STRETCH_CALM;\n")], STRETCH_TESTS),
+    ("stretch-untimed", "a stretch goes past the kernel that is to be timed", "dev", [
+        ("src/tmr/passing.c", "    if (most > timing)\n        most = timing;\n",
+         "    (void)timing;\n")], STRETCH_TESTS),
+    ("stretch-long-known", "a kernel that was found long may still pass", "dev", [
+        ("src/tmr/handover.c", "        simpler_passing_drop(orch, func_id);\n", "")], STRETCH_TESTS),
+    ("stretch-fatal-inside", "an error that a kernel reports ends the stretch it is in", "dev", [
         ("src/tmr/passing.c",
-         "orch->settled == SIMPLER_SETTLED && simpler_ring_live(orch, orch->current) == 0",
-         "orch->settled == SIMPLER_SETTLED")], STRETCH_TESTS),
+         "    if (atomic_load_explicit(&orch->thread->counts.guard.kernel, memory_order_relaxed) ==\n"
+         "        SIMPLER_NO_KERNEL)\n", "")], STRETCH_TESTS),
+    ("stretch-held", "a stretch goes on in a scope whose ring is held", "dev", [
+        ("src/tmr/passing.c", "    if (simpler_ring_live(orch, orch->current) == 0)\n        begin(orch);\n",
+         "    begin(orch);\n")], STRETCH_TESTS),
     ("stretch-not-calm", "a stretch is long from the start", "dev", [
         ("src/tmr/handover.h", "    return orch->calm >= SIMPLER_CALM_LOOKS;", "    return true;")],
      STRETCH_TESTS),

@@ -21,8 +21,9 @@ bool passing_is_open(const struct simpler_orch *orch)
 
 uint32_t passing_left(const struct simpler_orch *orch)
 {
-    uint64_t until = orch->passing.until;
-    return until == 0 ? 0 : (uint32_t)(until - simpler_passing_completed(orch));
+    if (!passing_is_open(orch))
+        return 0;
+    return (uint32_t)(orch->passing.last - simpler_passing_completed(orch));
 }
 
 int passing_nop(struct simpler_orch *orch, uint32_t variant, struct simpler_task_outputs *out)
