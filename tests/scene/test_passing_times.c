@@ -211,11 +211,10 @@ static void stretches_are_longer_when_all_was_short(void **state)
     assert_int_equal(kit_run(&kit, calm_and_long, NULL, &config, &result), 0);
 }
 
-/* A kernel on AIC has passed, is known to be long, is handed over; one on AIV opens a stretch. */
-static void one_has_left(struct simpler_orch *orch, void *user)
+/* A kernel on AIV and one on AIC have passed; what they are known to take. */
+static void know_two(struct simpler_orch *orch, uint32_t aic_ns)
 {
     const uint32_t aic = KIT_AIV_VARIANTS;
-    (void)user;
 
     plan.orch = orch;
     plan.orchestrator = (int)syscall(SYS_gettid);
@@ -224,7 +223,16 @@ static void one_has_left(struct simpler_orch *orch, void *user)
         submit_slow(orch, i % 2 * aic, 0);
     passing_short_below(orch, SHORT_NS);
     atomic_store(&orch->device->estimates->ns[0], 500);
-    atomic_store(&orch->device->estimates->ns[KIT_VARIANT * aic], LONG_NS);
+    atomic_store(&orch->device->estimates->ns[KIT_VARIANT * aic], aic_ns);
+}
+
+/* A kernel on AIC has passed, is known to be long, is handed over; one on AIV opens a stretch. */
+static void one_has_left(struct simpler_orch *orch, void *user)
+{
+    const uint32_t aic = KIT_AIV_VARIANTS;
+    (void)user;
+
+    know_two(orch, LONG_NS);
     struct simpler_task_args args;
     simpler_task_args_reset(&args);
     KIT_EXPECT_EQUAL(simpler_orch_submit_dummy(orch, &args, NULL), 0); /* ends the stretch */
@@ -253,14 +261,7 @@ static void one_is_found_closely(struct simpler_orch *orch, void *user)
     const uint32_t aic = KIT_AIV_VARIANTS;
     (void)user;
 
-    plan.orch = orch;
-    plan.orchestrator = (int)syscall(SYS_gettid);
-    passing_all_short(orch);
-    for (uint32_t i = 0; i < TRAINING; i++)
-        submit_slow(orch, i % 2 * aic, 0);
-    passing_short_below(orch, SHORT_NS);
-    atomic_store(&orch->device->estimates->ns[0], 500);
-    atomic_store(&orch->device->estimates->ns[KIT_VARIANT * aic], SHORT_NS - 1);
+    know_two(orch, SHORT_NS - 1);
     simpler_passing_end(orch);
     orch->closely = 3;
     orch->thread->timing = 0;
