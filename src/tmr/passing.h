@@ -9,8 +9,8 @@
  * ring, nobody looks at tasks.  Only a call of the orchestrator can change that, so up to
  * a look around some tasks later a submit need not ask again.  While a stretch lasts the
  * orchestrator has a table of calls of its own: its submits check the arguments, call the kernel
- * and count; every other call ends the stretch first.  What the tasks of a stretch have added to
- * the ring and the counts is found from how many there were, when it ends.
+ * and count; every other call but for questions ends the stretch first.  What the tasks of a
+ * stretch have added to the ring and the counts is found from how many there were, when it ends.
  */
 #include "tmr/submit_check.h"
 
